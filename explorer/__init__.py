@@ -6,10 +6,9 @@
     ex.program    # the ExportedProgram
     explorer.diff(ex, "golden.pt2").ok
     kit = explorer.explore_many({"prefill": (model, args), "decode": (model, more)})
-    ex.fixes      # of an export that failed; ex.apply(0) applies one, ex.autofix() all it takes
+    ex.fixes      # if the export failed; ex.apply(0) applies one, ex.autofix() several
 
-Importing this package imports neither torch nor IPython; the first use of a name below imports what
-is behind it.
+Importing this package imports neither torch nor IPython; the first use of a name below imports it.
 """
 
 from typing import TYPE_CHECKING

@@ -48,7 +48,7 @@ class ExportFailed(PlainError, RuntimeError):
 
 
 class Exploration(OldNames):
-    """An export and everything known about it.
+    """An export with all its results.
 
     Show it by leaving it on the last line of a cell; `view(pane="graph")` shows one pane.
     """
@@ -121,8 +121,8 @@ class Exploration(OldNames):
         """Decomposes the program; the decomposed one becomes the current attempt.
 
         Args:
-            table: `core` (Core ATen), `none`, `core -conv2d -linear` (which are kept), or
-                `only t transpose`; or a dict of functions by op, as `run_decompositions` takes it.
+            table: `core` (Core ATen), `none`, `core -conv2d -linear` (which keeps these two), or
+                `only t transpose`; or a dict of functions by op, as for `run_decompositions`.
             progress: called for each op.
 
         Raises:
@@ -158,7 +158,7 @@ class Exploration(OldNames):
 
         Raises:
             ExportFailed: the export failed.
-            KeyboardInterrupt: interrupted; everything is as it was.
+            KeyboardInterrupt: interrupted; nothing has changed.
         """
         self._require("program")
         return self.session.verify(self.session.current, sizes, progress)
@@ -174,7 +174,7 @@ class Exploration(OldNames):
         on: Any = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Runs:
-        """Runs the program and compares it with eager. `print` the result; the view shows it too.
+        """Runs the program and compares it with eager. `print` the result; the view shows the rows.
 
         Args:
             device: `cpu`, `cuda`, `cuda:1`, `mps`, `xpu`, or several. The model stays where it is.
@@ -184,14 +184,15 @@ class Exploration(OldNames):
                 as in the example. The example's inputs by default.
             sizes: fresh inputs of these sizes, `{"batch": 4}`, or of several; a number draws as
                 many sizes from the shape contract.
-            folder: an existing folder that keeps what is compiled; else it goes with this process.
+            folder: an existing folder for compiled programs; without it, they are deleted when this
+                process exits.
             on: an ipyparallel client, to run on its engines instead of here.
             progress: called before each run.
 
         Raises:
             ExportFailed: the export failed.
             FixError: there is no such device, backend, input or size.
-            KeyboardInterrupt: interrupted; the runs that had ended are kept.
+            KeyboardInterrupt: interrupted; finished runs are kept.
         """
         from explorer.results.runs import run
         from export_engine.run import Plan
@@ -228,21 +229,21 @@ class Exploration(OldNames):
         dry_run: bool = False,
         measure: bool = False,
     ) -> DelegationResult | OpTableResult:
-        """Lowers a copy of the program, and says what a backend takes and why it leaves the rest.
+        """Lowers a copy of the program; lists the ops that a backend takes or leaves, with reasons.
 
-        `print` the result. The view colours the ops by it, and has the lowered program as another
-        attempt, whose partitions open. Nothing is run on a device.
+        `print` the result. The view colours the ops, and has the lowered program as a new attempt,
+        whose partitions open. Nothing is run on a device.
 
         Args:
             backend: `xnnpack`, `onnxruntime`, `openvino`, `coreml`, `vulkan`, `arm`, `qualcomm`, or
-                one that a package adds; of a dry run, several, or `all` that can be asked here.
-            dry_run: lower nothing: a table says which ops which backends can take.
-            measure: run the lowered program, too, by ExecuTorch's runtime here, and time its ops.
+                one that a package adds; for a dry run, several, or `all`.
+            dry_run: lower nothing; return a table of the ops that each backend can take.
+            measure: also run the lowered program with ExecuTorch's runtime here, and time its ops.
             progress: called as it begins.
 
         Raises:
             ExportFailed: the export failed.
-            FixError: there is no such backend here, or it fails on this program.
+            FixError: this backend is not available here, or it fails on this program.
         """
         from explorer.results.delegation import delegate, make_table
 
@@ -273,10 +274,11 @@ class Exploration(OldNames):
 
         Args:
             backend: `inductor`, as torch.compile runs it; `aoti`, compiled ahead of time; or
-                `onnx`, `openvino` or `executorch`, for what the runtime runs, in seconds.
+                `onnx`, `openvino` or `executorch`, for the nodes that the runtime runs, which takes
+                seconds.
             inputs: see `run`.
             device: where to run it.
-            options: of the compiler, as `torch.compile(options=...)` takes them.
+            options: of the compiler, as for `torch.compile(options=...)`.
             progress: called before each step.
 
         Raises:
@@ -299,21 +301,21 @@ class Exploration(OldNames):
         spill: str | Path | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> WatchedRun:
-        """Runs the program once, op by op, and notes statistics of every value.
+        """Runs the program once, op by op, and records statistics of every value.
 
-        Least, greatest, mean, standard deviation, norm, zeros, NaN, infinities, saturation and a
-        histogram. `print` the result; the view colours the graph by it. No tensor is kept:
-        `result.tensor("linear")` computes it again. Large tensors are read in parts, and the
-        most that values held at one time is printed. No file keeps the statistics unless asked to:
-        `ex.save(path, values=True)`.
+        Minimum, maximum, mean, standard deviation, norm, zeros, NaN, infinities, saturation and a
+        histogram. `print` the result; the view colours the graph by it. Tensors are not stored:
+        `result.tensor("linear")` computes one again. Large tensors are read in parts; the result
+        prints the peak memory of values. Files leave the statistics out, except with `ex.save(path,
+        values=True)`.
 
         Args:
             inputs: see `run`.
             device: where to run it.
             sizes: see `run`; of several, the first is used.
-            spill: a folder to write every op's tensor to, so that none is computed again. They are
-                in a folder of their own there, which goes when another run is watched, when Python
-                ends, and if the run fails or is interrupted.
+            spill: a folder to write every op's tensor to, instead of computing it again. The files
+                are in a new subfolder, which is deleted at the next recorded run, when Python
+                exits, or if the run fails or is interrupted.
             progress: called every hundred ops.
 
         Raises:
@@ -353,30 +355,29 @@ class Exploration(OldNames):
         device: str = "cpu",
         progress: Callable[[Progress], None] | None = None,
     ) -> ComparedRuns | ContractComparison:
-        """Runs the program and another one op by op, and says where an error enters and grows.
+        """Runs the program and another one op by op, and shows where an error starts and grows.
 
-        Ops are matched by provenance, and else by structure; what no op of the other program
-        matches is not compared. Nested graphs, of a cond or a loop, are compared too: each call of
-        one, up to 64 of a node. `.left_out` says what was not, and why. Of a backend that tells
-        no values of ops, `run` compares the outputs. `explorer.diff` compares two programs as they
-        are written, and runs neither. `print` the result.
+        Ops are matched by provenance or by structure; ops without a match are not compared. Nested
+        graphs, of a cond or a loop, are also compared: up to 64 calls of a node. `.left_out` lists
+        the rest, with reasons. For a backend without per-op values, `run` compares the outputs.
+        `explorer.diff` compares two programs without running them. `print` the result.
 
         Args:
             other: `"eager"`: the model, traced again at these inputs; `"decomposed"`, or a table
                 of ops as `decompose` takes it; `"original"`: what this program was decomposed from;
-                a dtype, `"bfloat16"`: this program in it, against itself as it is; a device,
-                `"cuda"`; a backend that tells what ops gave, `"onnx"`, `"aoti"`, `"executorch"`:
-                the program's ops run on the inputs that it gave them; or another result, or
-                ExportedProgram, that takes the same inputs, such as the float program of a
-                quantized one. `"contract"`: the same call exported in the other form, Dims or
-                ShapesSpec, as another attempt; nothing is run.
+                a dtype, `"bfloat16"`: this program in that dtype; a device,
+                `"cuda"`; a backend that exposes per-op values, `"onnx"`, `"aoti"`, `"executorch"`:
+                the program's ops run on the backend's inputs to them; or another result, or
+                ExportedProgram, with the same inputs, such as the float program of a quantized one.
+                `"contract"`: the same call exported in the other form, Dims or ShapesSpec, as a new
+                attempt; nothing is run.
             inputs: see `run`.
             device: where both run.
             progress: called every fifty ops.
 
         Raises:
             ExportFailed: the export failed.
-            FixError: there is no such run, a program raises an error, or of a contract: there are
+            FixError: there is no such run, or a program raises an error; for a contract, there are
                 no dynamic shapes, or this torch has no ShapesSpec.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
@@ -393,7 +394,7 @@ class Exploration(OldNames):
     def quantization(self) -> Quantized:
         """How the program is quantized: layers, scales, bytes, what stayed in float and why.
 
-        `print` it. `.accuracy(float_result)` says what that costs, layer by layer.
+        `print` it. `.accuracy(float_result)` measures the loss of accuracy by layer.
 
         Raises:
             ExportFailed: the export failed.
@@ -406,7 +407,7 @@ class Exploration(OldNames):
     def cost(self) -> Cost:
         """FLOPs, bytes and live memory as formulas of the named sizes. Nothing runs; `print` it.
 
-        `.at(batch=8)` gives numbers at other sizes, `.measure()` runs each op and times it.
+        `.at(batch=8)` returns numbers at other sizes, `.measure()` runs each op and times it.
 
         Raises:
             ExportFailed: the export failed.
@@ -419,15 +420,16 @@ class Exploration(OldNames):
     def reproduce(
         self, seconds: float = 60, progress: Callable[[Progress], None] | None = None
     ) -> Reproduced:
-        """A short script that shows what is wrong, for an issue of PyTorch's. `print` it.
+        """A short script that shows the problem, for a PyTorch issue. `print` it.
 
-        It fails with the same kind of error, proved in a fresh process; of a program that answers
-        otherwise than its model, it shows that. It has no weights, and needs none of your files.
-        Parts of your code run in other processes to find it; an interrupt keeps the shortest.
-        `.issue` is the text of an issue, with versions; `.save(path)` writes the script.
+        It fails with the same kind of error, checked in a fresh process; for a program that differs
+        from its model, it shows the difference. It contains no weights, and needs none of your
+        files. Parts of your code run in other processes to minimize it; an interrupt keeps the
+        shortest script. `.issue` is the text of an issue, with versions; `.save(path)` writes the
+        script.
 
         Args:
-            seconds: how long it is made shorter.
+            seconds: time to spend on making it shorter.
             progress: called before each script that is tried.
 
         Raises:
@@ -438,33 +440,33 @@ class Exploration(OldNames):
         return reproduce(self.session, self.session.current, seconds, progress)
 
     def query(self, text: str) -> Matches:
-        """The ops that match a query, by name; the search box of the view takes the same.
+        """The ops that match a query, by name; the search box of the view accepts the same.
 
         `op:linear & dtype:f32 & value.max > 100`; with `|`, `!` and brackets. Fields: op, name,
         kind, dtype, shape, rank, numel, symbol, device, module, class, file, line, function,
-        finding, overlay, tag, users, inputs, time, memory, `value.max` and its kin of a watched
-        run, `error.own` and its kin of two runs. Words without a field are searched for.
+        finding, overlay, tag, users, inputs, time, memory, `value.max` and others after a recorded
+        run, `error.own` and others after a comparison. Words without a field are searched for.
 
         Args:
             text: the query.
 
         Raises:
-            QueryError: it cannot be read, or asks for what is not there; with the column.
+            QueryError: the query is invalid, or needs something that is missing; names the column.
         """
         from explorer.results.matches import matches
 
         return matches(self.session, self.session.current, text)
 
     def annotate(self, name: str, values: Mapping[str, Any], kind: str | None = None) -> Self:
-        """Lays numbers, texts or colours of your own over ops; the view has a legend for them.
+        """Adds your own numbers, strings or colours to ops; the view has a legend for them.
 
-        Every file of the view keeps it. One of the same name is replaced; empty values remove it.
+        Saved files keep them. The same name replaces them; empty values remove them.
 
         Args:
             name: what to call it.
             values: by op, `{"linear": 0.7}`; of a nested graph, `true_graph_0.sin`.
             kind: `number`, by which ops are coloured; `text`; or `colour`, `#1a64c4`. By default,
-                what the values are.
+                inferred from the values.
 
         Raises:
             ExportFailed: the export failed.
@@ -479,16 +481,16 @@ class Exploration(OldNames):
     def release_report(self) -> Release:
         """Whether the program can be shipped, as far as was checked. `print` the result.
 
-        It sums up the export, its findings, Verify, the sizes and the runs, and runs nothing: what
-        was not done is said to be open.
+        It sums up the export, its findings, Verify, the sizes and the runs, and runs nothing: a
+        check that did not run is listed as open.
         """
         return self.session.entry.release.called(self.session.name)
 
     def accepts(self, **sizes: int) -> ProbeResult:
-        """What the program's guards do at some sizes, its output sizes, and what eager does there.
+        """Whether the guards accept some sizes, the output sizes, and eager's result there.
 
-        With the model at hand, eager and the program are run, on fresh inputs of these sizes, and
-        compared. `print` the result.
+        If the model is available, eager and the program run on fresh inputs of these sizes. `print`
+        the result.
 
         Args:
             sizes: values of symbols by their names, `batch=3`; a single size by its place, with
@@ -518,15 +520,15 @@ class Exploration(OldNames):
         return replace(result, trial=trial_row(trial)) if trial is not None else result
 
     def dynamic_shapes(self, fix: Fix | int | None = None, form: FormName | None = None) -> str:
-        """The Python that makes the `dynamic_shapes` of this call, to be pasted.
+        """The Python code of this call's `dynamic_shapes`, to paste.
 
         Args:
-            fix: one of `fixes`, or its number there, to be in it; by default, what was asked for.
-            form: `"Dims"` or `"ShapesSpec"`; by default, the one that was asked for.
+            fix: one of `fixes`, or its number, to include; by default, none.
+            form: `"Dims"` or `"ShapesSpec"`; by default, the requested one.
 
         Raises:
-            FixError: there is no such fix, the attempt was loaded or asks for nothing, or this
-                form cannot say what is asked for.
+            FixError: there is no such fix, the attempt was loaded or has no dynamic shapes, or this
+                form cannot express them.
         """
         from explorer.results.shapes_code import write_statements
 
@@ -587,16 +589,16 @@ class Exploration(OldNames):
         tab: str = "",
         pane: Pane = "all",
     ) -> View:
-        """All panes or one, with something shown first; the page copies such a line.
+        """Shows all panes or one, with a selection; the page can copy such a line.
 
         Args:
             select: names of ops (`linear_3`), or a module (`layers.0`), a symbol (`batch`) or a
                 line (`net.py:12`).
-            open: modules that the graph opens, with what they are in.
+            open: modules to open in the graph.
             tab: the pane to open: inspector, source, signature, shapes, findings, guarantees (or
-                verify), runs, values, stages or code; `teaching` for graph and source alone, in
+                verify), runs, values, stages or code; `teaching` for only graph and source, in
                 large type.
-            pane: the pane that is shown alone: graph, signature, source, shapes or code.
+            pane: the only pane to show: graph, signature, source, shapes or code.
 
         Raises:
             ValueError: there is no such name; the nearest are named.
@@ -608,22 +610,22 @@ class Exploration(OldNames):
     def save(
         self, path: str | Path, *, values: bool = False, full: bool = False, kind: str = ""
     ) -> Path:
-        """Writes a file; the suffix of its name says which.
+        """Writes a file; its suffix decides the format.
 
-        - `.pt2`: the program, with the Record and the source text beside it. `explorer.load` shows
-          it as it is shown here; torch and other tools read it like any other. The file is trusted
+        - `.pt2`: the program, with the Record and the source. `explorer.load` shows the same view;
+        torch and other tools read it as a normal `.pt2`. The file is trusted
           on this machine until it changes.
-        - `.py`: a script with plain torch alone that exports the same call, with the rewritten
+        - `.py`: a plain torch script that exports the same call, with the rewritten
           source, registrations, shapes and options, and compares the program with the model.
         - `.html`: one file with the whole view, to read without a kernel or a network.
-        - `.json`: the Record, for other tools; `export-explorer --schema` explains it.
+        - `.json`: the Record, for other tools; `export-explorer --schema` documents it.
         - `.svg`, `.pdf`, `.png`, `.dot`: the graph. All but `.dot` need Graphviz's `dot`.
 
         Args:
-            path: where to.
+            path: where to write.
             values: whether `.html` and `.json` have the statistics of a recorded run.
-            full: whether the picture has every op, and not the top-level modules alone.
-            kind: a suffix, `.html`, to go by in place of the name's.
+            full: draw every op, not only the top-level modules.
+            kind: a suffix such as `.html`, to use instead of the name's.
 
         Raises:
             ArchiveError: torch cannot save this program, or the file cannot be written.

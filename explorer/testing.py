@@ -5,7 +5,7 @@
     def test_the_export_is_stable():
         assert_same_export(explorer.explore(model, (x,)), "tests/golden.pt2")
 
-Run once with `pytest --update-exports` to write the file, and again whenever a change is wanted.
+Run once with `pytest --update-exports` to write the file, and again after each intended change.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ UPDATE = "EXPORT_EXPLORER_UPDATE"
 
 
 def assert_same_export(program: Any, golden: str | Path, *, update: bool | None = None) -> None:
-    """Asserts that a program equals that of a file, up to the names of nodes and symbols.
+    """Asserts that a program equals a file's program, up to names of nodes and symbols.
 
     Args:
         program: an Exploration or an ExportedProgram.
         golden: the `.pt2` file.
-        update: write the file instead; by default, whether pytest was told `--update-exports`.
+        update: write the file instead; by default, if pytest has the option `--update-exports`.
 
     Raises:
         AssertionError: it differs (the message says how), or there is no such file.

@@ -47,7 +47,7 @@ class Comparison(OldSaves):
 
     @property
     def summary(self) -> str:
-        """A line: `2 ops changed, 1 added, none removed of 1,187`."""
+        """One line: `2 ops changed, 1 added, none removed of 1,187`."""
         return summary_of(self.diff, self.before, self.after)
 
     def lines(self, most: int = MOST) -> list[str]:
@@ -62,7 +62,7 @@ class Comparison(OldSaves):
 
     @cached_property
     def weights(self) -> str:
-        """Which weights hold other values, which `ok` leaves aside: empty where none does."""
+        """The weights with different values, which `ok` ignores; empty if there are none."""
         from explorer.results.weight_differences import weights_sentence
 
         return weights_sentence(*self._entries)

@@ -1,4 +1,4 @@
-"""The comparison of one call under Dims and under a ShapesSpec, as it is shown."""
+"""The comparison of one call under Dims and under a ShapesSpec."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ContractComparison(ContractDifferences):
     """The same call under Dims and under a ShapesSpec.
 
     Show it by leaving it on the last line of a cell, or `print` it. `comparison` has both programs
-    op by op; it is None where the call does not export in the other form.
+    op by op; it is None if the call does not export in the other form.
     """
 
     def __init__(self, before: Entry, after: Entry) -> None:
@@ -46,7 +46,7 @@ def compare_contracts(
 ) -> ContractComparison:
     """Exports the current call in the other form, Dims or ShapesSpec, and compares both programs.
 
-    The other export joins the attempts; the current one stays so.
+    The other export becomes an attempt; the current one does not change.
 
     Raises:
         FixError: the call has no dynamic shapes, or this torch has no ShapesSpec.

@@ -1,4 +1,4 @@
-"""The guide: takes a user's model through export step by step, and says what to do next.
+"""The guide: takes a user's model through export step by step, and shows what to do next.
 
 It exports, explains a failure, applies lossless fixes, looks for problems and dynamic sizes,
 verifies, and writes a report.
@@ -45,22 +45,22 @@ class Guided:
     title: str
     """The call: `model(x)`."""
     steps: list[Reply] = field(default_factory=list)
-    """In order; each says what was done, the result, and what to do next."""
+    """In order; each has what was done, the result, and what to do next."""
     exploration: Exploration | None = None
     """The resulting Exploration, with every attempt; None before the first step is done."""
     report: Path | None = None
     """The HTML report."""
     seconds: float = 0
-    """What the guide took, its last choice included."""
+    """The time that the guide took, its last choice included."""
     go_on: Callable[[int, Choice, Report | None], None] | None = field(default=None, repr=False)
 
     @property
     def choices(self) -> list[Choice]:
-        """What the steps leave to decide, in their order."""
+        """The open decisions of the steps, in order."""
         return [choice for step in self.steps for choice in step.choices]
 
     def take(self, number: int, progress: Report | None = None) -> None:
-        """Takes a choice and goes on from its step. Steps after that one are replaced.
+        """Makes a choice and continues from its step. Later steps are replaced.
 
         Args:
             number: of `choices`.
@@ -79,9 +79,9 @@ class Guided:
 
     @property
     def ok(self) -> bool:
-        """Whether it exports, nothing that was checked is wrong, and no guarantee was skipped.
+        """Whether it exports, all checks passed, and no guarantee was skipped.
 
-        `exploration.release_report()` says what else is open before it ships.
+        `exploration.release_report()` lists the checks that are left.
         """
         if self.exploration is None:
             return False
@@ -120,7 +120,8 @@ def guide(
         kwargs: its keyword arguments.
         dynamic_shapes: as for `explore`; if none are given, the guide finds them.
         strict: trace the bytecode instead of running the Python.
-        report: the HTML file to write; by default one beside the notebook, named after the call.
+        report: the HTML file to write; by default a file next to the notebook, named after the
+            call.
         title: the call's title; `model(...)` by default.
         name: the variable that holds the Exploration, for hints on what to type next.
         cells: as for `explore`.

@@ -34,16 +34,16 @@ def explore_config(
 ) -> Exploration:
     """Exports the model of a config of transformers, with example inputs from its signature.
 
-    The whole model is on the meta device: it takes no memory, and what needs values is not checked.
-    Its small twin has few layers, narrow ones, and random weights, so that it can be verified and
-    run. The title says which of the two it is; `explorer.diff(whole, twin, layers=True)` compares
-    them.
+    The whole model is on the meta device: it takes no memory, and checks that need values are
+    skipped. Its small twin has few layers, narrow ones, and random weights, so that it can be
+    verified and run. The title says which of the two it is; `explorer.diff(whole, twin,
+    layers=True)` compares them.
 
     Args:
-        config: a PretrainedConfig. It stays as it is.
+        config: a PretrainedConfig. It is not changed.
         small: export the small twin.
-        dynamic_shapes: as `explore` takes it; by default the batch and the lengths vary.
-        progress: as `explore` takes it.
+        dynamic_shapes: as for `explore`; by default the batch and the lengths vary.
+        progress: as for `explore`.
 
     Raises:
         WrongArgument: `config` is not a config of transformers, or the inputs of its model are not
@@ -131,7 +131,7 @@ def shrink_config(config: Any) -> Any:
     """A config of the same architecture, small: few layers of each kind, narrow ones, few experts.
 
     Args:
-        config: a PretrainedConfig. It stays as it is.
+        config: a PretrainedConfig. It is not changed.
     """
     small = copy.deepcopy(config)
     for part in _parts(small):

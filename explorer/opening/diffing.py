@@ -35,8 +35,8 @@ def diff(
         before: an Exploration, an ExportedProgram, a GraphModule, the path of a `.pt2` file, or a
             set: Programs, a dict of programs, an `EdgeProgramManager`.
         after: another; of a set, another set.
-        layers: say only whether each layer of `before`, a whole model, has the ops of a layer of
-            `after`, its small twin: `explorer.explore_config(config, small=True)`.
+        layers: only check whether each layer of `before`, a whole model, has the same ops as a
+            layer of `after`, its small twin: `explorer.explore_config(config, small=True)`.
 
     Returns:
         A Comparison; of two sets a SetComparison, which has one for each program that both have;
@@ -46,7 +46,7 @@ def diff(
         ArchiveError: a file is not a program that this torch can read.
         TypeError: something else was given.
         ValueError: an export failed, so that there is no program; one is a set and one is not; or
-            both are one result, which was decomposed or fixed meanwhile.
+            both are the same result, decomposed or fixed in the meantime.
     """
     if before is after:
         _refuse_attempts(before)

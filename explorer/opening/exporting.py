@@ -38,24 +38,23 @@ def explore(
     """Exports a call; returns an Exploration, whether or not it succeeds.
 
     Args:
-        model: a module, or any other callable. An ExportedProgram is opened as it is, as
-            `explorer.view` does.
-        args: the call's positional arguments; they decide what is static.
+        model: a module, or any other callable. An ExportedProgram is opened, as by `explorer.view`.
+        args: the call's positional arguments.
         kwargs: its keyword arguments.
-        dynamic_shapes: what is dynamic: the short language, `"x: batch, _"`, a Shapes, or whatever
-            `torch.export.export` takes.
+        dynamic_shapes: the dynamic sizes: the short language, `"x: batch, _"`, a Shapes, or
+            anything that `torch.export.export` accepts.
         strict: trace the bytecode instead of running the Python.
         both: try both modes.
-        fix: if it does not export, apply fixes that are not lossy until it does or none is left.
+        fix: if the export fails, apply fixes that are not lossy until it succeeds or none is left.
         spec: export with torch's ShapesSpec in place of Dims: sizes are unbacked, not specialized
             on 0 and 1. Needs torch 2.14.
-        without_weights: export a copy of the module on the meta device, which takes no memory; what
-            needs values is not checked then. The module itself stays as it is.
-        joint: trace a training step, a call that gives a loss, with the backward pass of autograd.
+        without_weights: export a copy of the module on the meta device, which takes no memory;
+            checks that need values are skipped. The module itself is unchanged.
+        joint: trace a training step, a call that returns a loss, with autograd's backward pass.
             Nothing is trained. The result is a graph: it can be read, queried, compared, counted
-            (`.cost()`) and saved as a page. Its overlay `pass` says of each op whether it is of the
-            forward pass, or which op it is the gradient of: `overlay.pass:backward*` in a query.
-            Modules among the arguments count as held by the function. No other option goes with it.
+            (`.cost()`) and saved as a page. Its overlay `pass` labels each op as forward, or with
+            the op whose gradient it computes: `overlay.pass:backward*` in a query. Modules among
+            the arguments count as the function's own. No other option works with it.
         title: the call's title; `model(...)` by default.
         cells: Python's file name of each notebook cell, and the name to show for it; by default
             those of the notebook that runs this.

@@ -32,9 +32,10 @@ def load(
         path: the file; a folder of several, as transformers' exporters write it, or a zip file of
             one. Or an address: `file:///model.pt2`, or `hf://owner/name/model.pt2` for a file in
             huggingface_hub's local cache. Nothing is downloaded.
-        model: which program of a file that holds several, `decode`; by default all of them, as a
+        model: the program to open in a file with several, `decode`; by default all of them, as a
             set: `explorer.load(path)["decode"]`.
-        trusted: you trust it, so its program may be loaded when needed: `ex.program`, Verify, Run,
+        trusted: you trust the file, so its program may be loaded when needed: `ex.program`, Verify,
+            Run,
         Decompose. A hostile file can then run code. Files you saved on this machine with `ex.save`
         are trusted.
 

@@ -1,4 +1,4 @@
-"""Shapes from real calls: watch a model while it is used, and export it for what was seen."""
+"""Shapes from real calls: watch a model in use, and export it for those calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = 12
 class Calls:
     """The calls that were seen, and what varies in them.
 
-    `print` it, or leave it on the last line of a cell. It can be called as the model is.
+    `print` it, or leave it on the last line of a cell. It can be called like the model.
     """
 
     def __init__(self, seen: SeenCalls) -> None:
@@ -49,9 +49,9 @@ class Calls:
 
     @property
     def groups(self) -> list[Group]:
-        """Calls of one build each, the most frequent first.
+        """Groups of calls with the same structure, the most frequent first.
 
-        A program has one: what is None, a flag, a dtype or a number of dims cannot vary in it.
+        A program is for one group: None, flags, dtypes and numbers of dims cannot vary in it.
         """
         from export_engine.observe import groups_of
 
@@ -59,7 +59,7 @@ class Calls:
 
     @property
     def shapes(self) -> Shapes:
-        """What to give as `dynamic_shapes`, for the most frequent group.
+        """The `dynamic_shapes` for the most frequent group.
 
         Raises:
             LookupError: no call was seen.
@@ -81,7 +81,7 @@ class Calls:
 
         Args:
             group: its number in `groups`.
-            options: as `explorer.explore` takes them: `fix`, `strict`, `both`, `spec`.
+            options: as for `explorer.explore`: `fix`, `strict`, `both`, `spec`.
 
         Raises:
             LookupError: no call was seen.
@@ -98,7 +98,7 @@ class Calls:
         Raises:
             ExportFailed: there is no program.
             LookupError: no call was seen.
-            KeyboardInterrupt: interrupted; the model is as before.
+            KeyboardInterrupt: interrupted; the model is unchanged.
         """
         from export_engine.observe import check_calls
 
@@ -192,7 +192,7 @@ def observe(model: Callable[..., Any], most_bytes: int | None = None) -> Iterato
         ex = calls.explore(fix=True)
         calls.check(ex).ok          # the program against the model, on every call seen
 
-    The model is as before afterwards, whatever the block raises. Calls that raise are not counted.
+    Afterwards the model is unchanged, even if the block raises. Calls that raise are not counted.
     A callable that is not a module is watched where it is called as `calls(x)`.
 
     Args:

@@ -1,4 +1,4 @@
-"""A program that the user has already, opened without exporting it again."""
+"""Opens a program that exists, without exporting it again."""
 
 from __future__ import annotations
 
@@ -25,26 +25,25 @@ def view(
     *,
     title: str = "",
 ) -> Exploration | Programs | PteFile | StagesResult | list[StagesResult] | list[PteFile]:
-    """Opens a program that exists, whatever made it. Nothing is exported and nothing is run.
+    """Opens a program that exists, from any source. Nothing is exported, and nothing is run.
 
     Graph, source, signature, shapes, query, diff and HTML work for all of them. Verify, Run and
-    Watch work for an ExportedProgram; what needs the eager model is not checked.
+    Watch work for an ExportedProgram; checks that need the eager model are skipped.
 
     Args:
         program: an `ExportedProgram` of any dialect: training, core ATen, edge, after passes; a
             `torch.fx.GraphModule`; a dict of them, ExecuTorch's `EdgeProgramManager` or
             transformers' `ExportedModel`, as a set; or the path of a `.pt2` file, or of a folder
-            or `.zip` of several, as `explorer.load` opens it. Of an AOTInductor
-            package without a program, and of a folder of TORCH_TRACE: the kernels, as
-            `explorer.view` gives them. Of ExecuTorch's `.pte` file: its methods, delegates
-            and memory plan.
-        inputs: what to run an ExportedProgram with where it has no example, or another: positional
-            arguments as a tuple, or keyword arguments as a dict.
-        title: what to call it; its class by default.
+            or `.zip` of several, as `explorer.load` opens it. An AOTInductor package without a
+            program, or a TORCH_TRACE folder, shows its kernels. An ExecuTorch `.pte` file shows its
+            methods, delegates and memory plan.
+        inputs: inputs to run an ExportedProgram with, if it has no example or to replace it:
+            positional arguments as a tuple, or keyword arguments as a dict.
+        title: its title; its class by default.
 
     Raises:
         ArchiveError: the file cannot be read.
-        PteError: it is no `.pte` file.
+        PteError: it is not a `.pte` file.
         TypeError: it is not a program, or a GraphModule or a set is given `inputs`.
     """
     from explorer.opening.loading import load

@@ -1,4 +1,4 @@
-"""Numbers, texts or colours of the user's own on the nodes of a program."""
+"""The user's own numbers, strings or colours on the nodes of a program."""
 
 from __future__ import annotations
 

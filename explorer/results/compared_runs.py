@@ -1,4 +1,4 @@
-"""Holds a run of a session's program against another run, op by op."""
+"""Compares a run of a session's program with another run, op by op."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class HasSession(Protocol):
 
 
 class TensorPair(NamedTuple):
-    """What an op gave in both runs."""
+    """The output of an op in both runs."""
 
     one: torch.Tensor
     other: torch.Tensor
@@ -56,12 +56,12 @@ class ComparedRuns:
 
     @property
     def sentence(self) -> str:
-        """Where an error enters, and which op is worst."""
+        """Where an error starts, and which op is worst."""
         return self._compared.pairs.sentence
 
     @property
     def first(self) -> str | None:
-        """The op at which an error first enters; None if there is none."""
+        """The op where an error starts; None if there is none."""
         faults = self._compared.pairs.faults
         return self._compared.name(faults[0]) if faults else None
 
@@ -73,16 +73,17 @@ class ComparedRuns:
 
     @property
     def rows(self) -> dict[str, PairError]:
-        """The errors of each op that has a partner, by name, in the order of execution.
+        """The errors of each op that has a match, by name, in the order of execution.
 
-        An op of a nested graph is `true_graph_0.sin`; of a loop's body, this is its worst turn.
+        An op of a nested graph is `true_graph_0.sin`; for a loop's body, this is its worst
+        iteration.
         """
         name = self._compared.name
         return {name(OpPlace(row.graph, row.node)): row for row in self._compared.rows}
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What was not compared inside of, and why."""
+        """Ops whose inside was not compared, and why."""
         return tuple(self._compared.pairs.left_out)
 
     @property
@@ -99,10 +100,10 @@ class ComparedRuns:
         return self._compared.modules()
 
     def tensors(self, op: str) -> TensorPair:
-        """What an op gave in both runs, and the difference; both programs run again.
+        """The output of an op in both runs, and the difference; both programs run again.
 
         Raises:
-            KeyError: there is no such op, or it has no partner.
+            KeyError: there is no such op, or it has no match.
         """
         rows = self.rows
         if op not in rows:
@@ -138,7 +139,7 @@ def compare_values(
     device: str = "cpu",
     progress: Callable[[Progress], None] | None = None,
 ) -> ComparedRuns:
-    """Runs the program of an attempt beside another, and adds what differs to its Record.
+    """Runs the program of an attempt and another one, and adds the differences to its Record.
 
     Raises:
         FixError: there is no such run, or a program raises an error.

@@ -54,7 +54,7 @@ def measure_device(device: str = "cpu") -> Device:
 
 
 class Estimate:
-    """The time that a program may take on a device, from counts alone: an estimate, no measurement.
+    """An estimated time on a device, from counts only; not a measurement.
 
     Each op takes the longer of computing its FLOPs and of moving its bytes.
     """
@@ -101,7 +101,7 @@ class Estimate:
 class Cost:
     """FLOPs, bytes, parameters and live memory as formulas of the named sizes. `print` it.
 
-    Nothing was run. `cost.at(batch=8)` gives numbers.
+    Nothing was run. `cost.at(batch=8)` returns numbers.
     """
 
     def __init__(self, session: Session, number: int) -> None:
@@ -133,12 +133,12 @@ class Cost:
 
     @property
     def parameters(self) -> int:
-        """How many elements the program's parameters have."""
+        """The number of elements of the program's parameters."""
         return self._cost.parameters
 
     @property
     def ops(self) -> tuple[OpCost, ...]:
-        """The ops of the main graph, each with what it costs."""
+        """The ops of the main graph, each with its cost."""
         return self._cost.ops
 
     @property
@@ -163,7 +163,7 @@ class Cost:
         """The cost of each pass of a training step, what is saved for the backward pass, and more.
 
         Raises:
-            WrongArgument: the graph is of no training step; `explore(joint=True)` traces one.
+            WrongArgument: the graph is not a training step; `explore(joint=True)` traces one.
         """
         from export_engine.cost import training_cost_of
 
@@ -175,7 +175,7 @@ class Cost:
         return self._cost.loops
 
     def overtakings(self, size: str, **sizes: int) -> list[Overtaking]:
-        """From which value of a size on another kind of op does most of the FLOPs.
+        """The value of a size from which a different kind of op has the most FLOPs.
 
         Args:
             size: the size that grows, by name.
@@ -197,7 +197,7 @@ class Cost:
             **sizes: the others; by default those of the example.
 
         Returns:
-            The value; None if not even the least one fits.
+            The value; None if not even the smallest one fits.
 
         Raises:
             WrongArgument: there is no such size.
@@ -231,7 +231,7 @@ class Cost:
         sizes: Sizes = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> OpCosts:
-        """Runs the program, and measures time and memory of each op; the view shows it too.
+        """Runs the program, and measures time and memory of each op; the view also shows it.
 
         Args:
             device: where to run it.

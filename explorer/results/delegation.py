@@ -1,4 +1,4 @@
-"""What a backend takes of a program, and why it leaves the rest: `ex.delegate("xnnpack")`."""
+"""The ops that a backend takes, and why it leaves the rest: `ex.delegate("xnnpack")`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class DelegationResult:
-    """What a backend takes of a program. `print` it; the view colours the ops by it.
+    """The ops that a backend takes. `print` it; the view colours the ops.
 
     `.outside` are the ops that it leaves, each with `reason`, `rule` and `place`; `.stage` is the
     number of the attempt that shows the lowered program, whose partitions open.
@@ -75,7 +75,7 @@ class DelegationResult:
     ) -> tuple[DelegationFix, ...]:
         """Rewrites that bring ops into the delegate, each lowered and compared with eager.
 
-        `str(fix)` says what it gains; `apply(fix)` makes it the current attempt. Seconds a kind.
+        `str(fix)` shows the gain; `apply(fix)` makes it the current attempt. Seconds a kind.
 
         Args:
             progress: called before each kind.
@@ -102,7 +102,7 @@ class DelegationResult:
         return number
 
     def autofix(self, progress: Callable[[Progress], None] | None = None) -> DelegationFix | None:
-        """Applies all rewrites that are lossless and gain, together; None where none is.
+        """Applies all rewrites that are lossless and gain; returns None if there are none.
 
         Args:
             progress: called before each try.
@@ -174,7 +174,7 @@ class DelegationResult:
 
 
 class OpTableResult:
-    """Which ops which backends can take. `print` it; nothing was lowered."""
+    """The ops that each backend can take. `print` it; nothing was lowered."""
 
     def __init__(self, table: OpTable) -> None:
         """Make one.
@@ -205,7 +205,7 @@ def delegate(
     *,
     measure: bool = False,
 ) -> DelegationResult:
-    """Lowers a copy of an attempt's program, and lays what was found over its ops.
+    """Lowers a copy of an attempt's program, and marks its ops with the result.
 
     Raises:
         FixError: it has no program, there is no such backend here, or the backend fails on it.

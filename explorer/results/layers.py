@@ -19,7 +19,7 @@ _LAYOUTS = frozenset({"aten.contiguous.default", "aten.clone.default"})
 
 
 class LayerDifference(NamedTuple):
-    """A kind of layer that one program has, and the other lacks."""
+    """A kind of layer that only one of the programs has."""
 
     path: str
     """The first layer of this kind, `model.layers.0`."""

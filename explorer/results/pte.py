@@ -1,4 +1,4 @@
-"""A `.pte` file of ExecuTorch's, opened as data: `explorer.load("model.pte")`."""
+"""An ExecuTorch `.pte` file, opened as data: `explorer.load("model.pte")`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PteFile:
-    """What a `.pte` file holds. `print` it; a notebook shows its memory plan, too.
+    """The contents of a `.pte` file. `print` it; a notebook also shows its memory plan.
 
     Nothing in the file was run, and torch is not imported.
     """
@@ -45,7 +45,7 @@ class PteFile:
         return tuple(self.data.plans)
 
     def to_json(self, path: str | Path) -> Path:
-        """Writes what it holds as JSON.
+        """Writes the contents as JSON.
 
         Raises:
             OSError: the file cannot be written.

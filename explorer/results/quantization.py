@@ -1,4 +1,4 @@
-"""How a session's program is quantized, as a table, and what that costs in accuracy."""
+"""How a session's program is quantized, as a table, and its loss of accuracy."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Accuracy(tuple[LayerError, ...]):
 
 
 class Quantized:
-    """What of a program is quantized. `print` it; `layers`, `in_float`, `accuracy(...)`."""
+    """The quantized parts of a program. `print` it; `layers`, `in_float`, `accuracy(...)`."""
 
     def __init__(self, session: Session, number: int) -> None:
         """Make one.
@@ -112,7 +112,7 @@ class Quantized:
 
     @property
     def in_float(self) -> tuple[LeftInFloat, ...]:
-        """Convolutions, linears, embeddings and products that are not quantized, and why."""
+        """Convolutions, linears, embeddings and matmuls that are not quantized, and why."""
         float_ops = self._found.in_float if self._found else []
         return tuple(
             LeftInFloat(*self._place(float_op.node), float_op.why, float_op.bytes)
@@ -142,9 +142,9 @@ class Quantized:
         device: str = "cpu",
         progress: Callable[[Progress], None] | None = None,
     ) -> Accuracy:
-        """Runs this program beside the float one, and says what each layer adds to the error.
+        """Runs this program and the float one, and measures the error that each layer adds.
 
-        Layers are matched by their modules, and a convolution with the batch norm that it took in.
+        Layers are matched by module, a convolution together with the batch norm folded into it.
         The view's Values pane shows all ops; see `Exploration.compare`.
 
         Args:

@@ -1,4 +1,4 @@
-"""Watches a run of a session's program: statistics of every op, and tensors when asked for."""
+"""Records a run of a session's program: statistics of every op, and tensors on request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class OpStatistics(NamedTuple):
-    """What one op gave; see `export_engine.record.OpValues` for each."""
+    """The output of one op; see `export_engine.record.OpValues` for each."""
 
     name: str
     runs: int
@@ -60,22 +60,23 @@ class WatchedRun:
 
     @property
     def nonfinite(self) -> tuple[NonFinite, ...]:
-        """Ops that make a NaN or an infinity out of finite inputs, the first one first."""
+        """Ops that produce a NaN or an infinity from finite inputs, in order."""
         from export_engine.values import nonfinite_ops
 
         return tuple(nonfinite_ops(self._record, self.values))
 
     def tensor(self, op: str) -> torch.Tensor:
-        """What an op gave, a copy on the CPU. The program runs again, up to that op.
+        """The output of an op, as a copy on the CPU.
 
-        Of a run that was watched with `spill`, it is read from disk.
+        The program runs again, up to that op. After a
+        run with `spill`, it is read from disk.
 
         Args:
             op: its name, `linear_3`; of a nested graph, `true_graph_0.sin`.
 
         Raises:
             KeyError: there is no such op; the nearest are named.
-            FixError: it gives no tensor, or the program cannot be run.
+            FixError: it returns no tensor, or the program cannot be run.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
         from export_engine.values import StepFailed
@@ -89,14 +90,14 @@ class WatchedRun:
             raise FixError(f"There is no tensor of {op}: {error}") from error
 
     def why(self, op: str | None = None) -> str:
-        """What led to a NaN or an infinity: the element, its inputs there, and your line.
+        """The cause of a NaN or an infinity: the element, its inputs there, and your line.
 
         Args:
             op: which op; by default, the first of `nonfinite`.
 
         Raises:
             KeyError: there is no such op.
-            FixError: it gives no tensor.
+            FixError: it returns no tensor.
         """
         from export_engine.values import explain_nonfinite
 

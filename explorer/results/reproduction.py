@@ -1,4 +1,4 @@
-"""`ex.reproduce()`: a short script for an issue of PyTorch's."""
+"""`ex.reproduce()`: a short script for a PyTorch issue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECONDS = 60.0
 
 
 class Reproduced:
-    """A script that shows what went wrong, without the model's weights; `print` it."""
+    """A script that shows the problem, without the model's weights; `print` it."""
 
     def __init__(self, found: Reproduction) -> None:
         """Make one.
@@ -83,7 +83,7 @@ def reproduce(
     seconds: float = SECONDS,
     progress: Callable[[Progress], None] | None = None,
 ) -> Reproduced:
-    """A short script that shows what is wrong with an attempt; see `Exploration.reproduce`.
+    """A short script that shows the problem of an attempt; see `Exploration.reproduce`.
 
     Raises:
         FixError: no script shows the same, or a file was opened, which keeps no call.

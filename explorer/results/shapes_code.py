@@ -1,4 +1,4 @@
-"""What a call asks to be dynamic, as Python to paste."""
+"""The dynamic shapes of a call, as Python code to paste."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def write_statements(request: Request | None, fix: Fix | None, form: FormName | 
         form: `Dims` or `ShapesSpec`; None for the request's own.
 
     Raises:
-        FixError: nothing is asked for, or the form cannot say it.
+        FixError: there are no dynamic shapes, or the form cannot express them.
     """
     if request is None:
         raise FixError(NO_CALL)

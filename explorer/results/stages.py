@@ -1,4 +1,4 @@
-"""What a backend made of a program, from its lines to kernels and their times: `ex.stages()`."""
+"""The stages of a compiled program, from its lines to kernels and their times: `ex.stages()`."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class StagesResult:
     """The stages of a program after export. `print` it; the view has them under Stages.
 
-    `.kernel(name)` tells of one kernel, `.of(line)` of the kernels of a line, `.diff(other)` what
-    another compilation made differently.
+    `.kernel(name)` is one kernel, `.of(line)` lists the kernels of a line, and `.diff(other)`
+    compares with another compilation.
     """
 
     def __init__(self, record: Record | None, stages: Stages) -> None:
@@ -111,7 +111,7 @@ class StagesResult:
         return kernel_results
 
     def diff(self, after: StagesResult) -> StagesDiff:
-        """What another compilation made differently. `print` it.
+        """The differences from another compilation. `print` it.
 
         Args:
             after: the later one, of this program or of another version of the model.
@@ -178,7 +178,7 @@ class KernelResult:
 
     @property
     def remarks(self) -> list[str]:
-        """Why it is there, where that may not be expected."""
+        """Why the kernel exists, if that may be unexpected."""
         return [remark.text for remark in self._stages.remarks if remark.kernel == self._number]
 
     @property
@@ -201,7 +201,7 @@ class KernelResult:
 
 
 def read_stages(path: str | Path) -> StagesResult | list[StagesResult]:
-    """The kernels of a compilation that was made elsewhere, as data. `print` what it gives.
+    """The kernels of an earlier compilation, as data. `print` the result.
 
     No code in it is loaded, and torch is not imported.
 
@@ -210,7 +210,7 @@ def read_stages(path: str | Path) -> StagesResult | list[StagesResult]:
             TORCH_TRACE named. Of several compilations in it, a list.
 
     Raises:
-        ArchiveError: it cannot be read, or does not say which kernels it has.
+        ArchiveError: it cannot be read, or does not list its kernels.
     """
     from export_engine.stages import read_stages as read_here
 

@@ -1,4 +1,4 @@
-"""Which weights of two programs hold other values: a comparison of graphs does not see that."""
+"""The weights of two programs with different values, which a comparison of graphs does not see."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _constants(entry: Entry) -> dict[str, str]:
 
 
 def weights_sentence(before: Entry, after: Entry) -> str:
-    """`1 weight holds other values: layers.7.bias.`; empty where none does.
+    """`1 weight has different values: layers.7.bias.`; empty if none has.
 
     Weights go by their names. Two files are compared by the checksums in them, two programs in
     memory by their bytes; of a file and a program in memory it is said that they were not, and

@@ -40,7 +40,7 @@ class Generations(list["GenerationTrial"]):
 
     @property
     def ok(self) -> bool:
-        """Whether every one that was possible here has the same tokens as `generate()`."""
+        """Whether every generation that could run has the same tokens as `generate()`."""
         return all(trial.outcome in ("same", "unavailable") for trial in self)
 
     def __repr__(self) -> str:
@@ -97,16 +97,16 @@ class GenerationPrograms(Programs):
         Args:
             tokens: how many new tokens.
             backend: `program`, which runs the graphs with torch; `aoti` (compiled ahead, weights
-                shared), `onnx`, `executorch`; several; or `all`. One that is not installed is a
-                trial that says so.
+                shared), `onnx`, `executorch`; several; or `all`. A backend that is not installed
+                becomes a trial with the reason.
             sizes: rows and prompt tokens, `[(1, 7), (4, 12)]`; by default the inputs' own, one
                 row, more rows, and longer and shorter prompts, within the bounds of the set.
-            progress: told before each generation.
+            progress: called before each generation.
 
         Raises:
             FixError: a program failed to export, there is no such backend, or tokens or sizes are
                 not numbers.
-            KeyboardInterrupt: interrupted; what has ended is kept.
+            KeyboardInterrupt: interrupted; finished generations are kept.
         """
         from export_engine.generation import sizes_to_try
 
@@ -261,20 +261,20 @@ def explore_generation(
     """Cuts a model that generates into programs, and exports each with the sizes that vary.
 
     A real `generate()` is observed at three sizes; its modules' outermost calls are the programs.
-    The model is as it was afterwards. Classes of caches stay registered as pytrees, since a program
-    cannot be called without.
+    The model is unchanged afterwards. Cache classes stay registered as pytrees, since calling a
+    program needs that.
 
     Args:
-        model: one of transformers' that generates, or one with such a `generate()`.
-        inputs: what `generate()` takes: `tokenizer(text, return_tensors="pt")`; a tensor is its
-            `input_ids`.
-        bounds: of the sizes that vary, in the short language for shapes: `batch[..4], prompt[..64],
-            past[..128]`. ExecuTorch plans memory by the upper ones. `past` is the length of a cache
-            that a call is given.
+        model: a transformers model that generates, or a model with the same `generate()`.
+        inputs: the arguments of `generate()`: `tokenizer(text, return_tensors="pt")`; a tensor is
+            its `input_ids`.
+        bounds: bounds of the sizes that vary, in the short language for shapes: `batch[..4],
+            prompt[..64], past[..128]`. ExecuTorch plans memory from the upper bounds. `past` is the
+            length of the cache passed to a call.
         title: of the set.
         cells: Python's file name of each notebook cell, and the name to show for it; by default
             those of the notebook that runs this.
-        progress: told what is observed, and of each module that tracing enters.
+        progress: called with each observation, and with each module that tracing enters.
 
     Raises:
         CutError: the model does not generate, or not with these inputs.

@@ -1,4 +1,4 @@
-"""A set of programs of a file, which generates on its own where the file says how."""
+"""A set of programs from a file, which generates by itself if the file has a plan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class LoadedPrograms(Programs):
-    """The programs of a file: a set that generates without the model, if it was cut by us."""
+    """The programs of a file, which generate if `explore_generation` made the set."""
 
     def __init__(
         self, programs: Mapping[str, Exploration], plan: GenerationPlan, **options: Any
@@ -35,17 +35,17 @@ class LoadedPrograms(Programs):
     def generate(
         self, inputs: Mapping[str, torch.Tensor], tokens: int = 16, *, stop: bool = True
     ) -> torch.Tensor:
-        """Generates greedily with the programs: the tokens, with the prompt where there is one.
+        """Generates greedily; returns the tokens, after the prompt if there is one.
 
         Args:
-            inputs: what the model's `generate()` took: `tokenizer(text, return_tensors="pt")`.
+            inputs: the arguments of the model's `generate()`: `tokenizer(text,
+                return_tensors="pt")`.
             tokens: how many new tokens at most.
-            stop: end a row at the model's end of a text; else that token is not chosen.
+            stop: end a row at the model's end-of-text token; if False, that token is never chosen.
 
         Raises:
-            FixError: the file does not say how its programs generate, or a program does not take
-                such inputs.
-            NotTrusted: the file is not trusted, so that its programs are not loaded.
+            FixError: the file has no generation plan, or a program rejects these inputs.
+            NotTrusted: the file is not trusted, so its programs are not loaded.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
         from explorer.text.escape import harmless

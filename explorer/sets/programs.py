@@ -36,7 +36,7 @@ class Programs(Mapping[str, Exploration], OldSetNames):
     """A set of programs, in the order in which they are called first.
 
     Show it by leaving it on the last line of a cell. `kit["decode"]` is the Exploration of one
-    program; `kit.seams` says what flows between them, `kit.findings` what is wrong there.
+    program; `kit.seams` lists the tensors between them, `kit.findings` the mismatches.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Programs(Mapping[str, Exploration], OldSetNames):
 
     @property
     def record(self) -> ProgramSet:
-        """What a view shows of the set beside each program's Record, as plain data."""
+        """The data of the set, in addition to each program's Record."""
         key = [
             (name, program.session.current, program.session.entry.revision)
             for name, program in self._programs.items()
@@ -142,17 +142,17 @@ class Programs(Mapping[str, Exploration], OldSetNames):
 
     @property
     def title(self) -> str:
-        """The set's."""
+        """The title of the set."""
         return self._title or " · ".join(self._programs)
 
     @property
     def seams(self) -> list[Seam]:
-        """What flows from which program to which."""
+        """The tensors that flow between programs."""
         return self.record.seams
 
     @property
     def weights(self) -> list[WeightRow]:
-        """Weights that several programs hold."""
+        """Weights that several programs have."""
         return self.record.weights
 
     @property
@@ -164,7 +164,7 @@ class Programs(Mapping[str, Exploration], OldSetNames):
         """Adds a program, or replaces the one of this name.
 
         Raises:
-            ValueError: the name is not one that a file can hold.
+            ValueError: the name is not valid in a file.
         """
         check_name(name)
         self._programs[name] = exploration
@@ -187,7 +187,7 @@ class Programs(Mapping[str, Exploration], OldSetNames):
 
         Raises:
             NotTrusted: a program is in an untrusted file.
-            KeyboardInterrupt: interrupted; what was checked is kept.
+            KeyboardInterrupt: interrupted; finished checks are kept.
         """
         return {
             name: program.verify(sizes, progress)
@@ -198,23 +198,23 @@ class Programs(Mapping[str, Exploration], OldSetNames):
     def release_report(self) -> Release:
         """Whether the set can be shipped, as far as was checked. `print` the result.
 
-        It sums up each program, what is between them and what they generated, and runs nothing.
+        It sums up each program, the connections and the generations, and runs nothing.
         """
         from explorer.text.set_release_verdict import set_release_of
 
         return set_release_of(self.record, self._records()).called(self.session.name)
 
     def save(self, path: str | Path, *, kind: str = "") -> Path:
-        """Writes a file; the suffix of its name says which.
+        """Writes a file; its suffix decides the format.
 
-        - `.pt2`: all programs, a shared weight once. torch reads it
+        - `.pt2`: all programs, with shared weights stored once. torch reads it
           (`torch.export.pt2_archive.load_pt2`), `explorer.load` shows it.
         - `.html`: one file with the whole set, to read without a kernel or a network.
         - `.json`: the set, for other tools: `set`, and the Record of each of `programs`.
 
         Args:
             path: where to.
-            kind: a suffix, `.html`, to go by in place of the name's.
+            kind: a suffix such as `.html`, to use instead of the name's.
 
         Raises:
             ArchiveError: torch cannot save one of them, or the file cannot be written.

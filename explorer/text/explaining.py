@@ -8,7 +8,7 @@ __all__ = ["CodePage", "explain"]
 
 
 def explain(code: str) -> CodePage:
-    """What a code means, an example that has it, what to do, and why.
+    """A code's meaning, an example, what to do, and why.
 
     Args:
         code: of a diagnosis, a finding or a guarantee: `EX111`, in any case.

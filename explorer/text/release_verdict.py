@@ -1,4 +1,4 @@
-"""What may be said of a program: one verdict, which every view, text, report and exit code reads.
+"""The verdict on a program, which every view, text, report and exit code uses.
 
 Read off the Record alone, and nothing is run for it. A claim never says more than was run, and no
 two of them contradict each other: where a run, a finding or a guarantee shows that the program
@@ -28,7 +28,7 @@ State = Literal["good", "open", "bad", "none"]
 
 
 class ReleaseItem(Struct, frozen=True):
-    """One claim about a program, and how it was answered."""
+    """One claim about a program, and its result."""
 
     name: str
     """`export`, `findings`, `verification`, `sizes`, `runs`, `values`; of a set, a program's name
@@ -37,13 +37,13 @@ class ReleaseItem(Struct, frozen=True):
     sentence: str
     """`1 guarantee is broken.`"""
     command: str = ""
-    """Of one that is not good, what closes it, `ex.verify()`, or shows what is to be decided."""
+    """If it is not good, the call that closes it, `ex.verify()`, or shows the decision."""
     words: str = ""
     """The same in a few words, for a badge: `differs on cpu`; empty if nothing was looked at."""
     count: str = ""
     """Beside the name of its pane: a number or a sign."""
     tried: str = ""
-    """Of a good one, what was run, for the verdict: `13 guarantees hold`."""
+    """If it is good, the checks that ran, for the verdict: `13 guarantees hold`."""
 
 
 class Release(Struct, frozen=True):
@@ -57,16 +57,16 @@ class Release(Struct, frozen=True):
     sign: State = "good"
     """The worst of what was looked at: `good` also where nothing was since the export."""
     doubted: list[str] = []
-    """Guarantees that held when they were checked, and that something else gainsays, by name."""
+    """Names of guarantees that held, but that another result contradicts."""
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong, and nothing that can be checked is left open."""
+        """Whether nothing is wrong, and no possible check is left."""
         return self.verdict == "ready"
 
     @property
     def begun(self) -> bool:
-        """Whether more is known than that it exports."""
+        """Whether any check ran after the export."""
         return any(other_item.words or other_item.state == "bad" for other_item in self.items)
 
     def item(self, name: str) -> ReleaseItem | None:
@@ -151,7 +151,7 @@ def verdict_on(items: list[ReleaseItem]) -> Release:
 
 
 def reason_of(items: Sequence[ReleaseItem]) -> str:
-    """What is wrong, in few words; else the claims that are open, by name; else what was tried."""
+    """The problems in a few words, or the open claims, or the checks that ran."""
     wrong = [item for item in items if item.state == "bad"]
     bad = [item.words for item in wrong if item.words] or [item.name for item in wrong]
     still = [item.name for item in items if item.state == "open"]
