@@ -1,4 +1,4 @@
-"""The IPython extension: `%load_ext kernel_ext` brings `%export` and its companions.
+"""The IPython extension: `%load_ext kernel_ext` registers `%export` and the other magics.
 
 Loading it imports no torch; the first export does.
 """

@@ -56,36 +56,35 @@ class ExportMagics(Magics):
         %export -d "x: batch, _" model(x)    let the first size of x vary
         %%export                             run the cell, export the call on its last line
 
-        The arguments are examples: they say which inputs there are and which sizes stay fixed.
-        Nothing is run but the export itself, unless an option asks for it; the model is left as it
-        is. If the export fails, the failing line is shown instead, why it fails, and fixes that one
-        click applies.
+        The arguments are examples: their sizes are static, unless -d makes them dynamic. Only the
+        export runs, unless an option runs more; the model does not change. If the export fails, the
+        view shows the failing line, the reason, and fixes to apply with a click.
 
         Options, before the call:
 
-        -d, --dynamic "SHAPES"   what may vary, in a short language (below)
+        -d, --dynamic "SHAPES"   the dynamic sizes, in a short language (below)
         -D EXPRESSION            the same as a Python expression: -D my_dynamic_shapes
         --strict                 trace the bytecode; reject Python that it cannot trace
         --non-strict             run the Python with fake tensors (the default)
         --both                   try both modes; click one to see it
         --spec                   with torch's ShapesSpec in place of Dims (torch 2.14): sizes are
                                  unbacked, and not specialized on 0 and 1
-        --contracts              export it with Dims and with a ShapesSpec, and say which ops,
-                                 ranges and rejected sizes differ (torch 2.14)
+        --contracts              export with Dims and with a ShapesSpec, and list the ops, ranges
+                                 and rejected sizes that differ (torch 2.14)
         --fix                    if the export fails, apply fixes that are not lossy until it works
-        --guide                  go through it step by step: export, explain a failure, fix what
-                                 can be fixed, verify, and leave a report; says what to do next
-        --verify                 check the guarantees that torch.export claims: right at other
-                                 sizes, a refusal outside of them, the same after saving, ...
-        --vs-compile             show beside it what torch.compile does with the same call: the
-                                 graphs it cuts, the gaps between them, when it compiles again
-        --sizes 512,1024,2048    with --vs-compile: call both at these sizes of the first dim that
-                                 varies; batch=512,1024 and x.shape[1]=4,8 name another
+        --guide                  go step by step: export, explain a failure, fix it, verify, and
+                                 write a report; each step shows what to do next
+        --verify                 check torch.export's guarantees: correct at other sizes, rejects
+                                 sizes outside its ranges, the same after saving, ...
+        --vs-compile             compare with torch.compile on the same call: its graphs, the graph
+                                 breaks between them, and its recompilations
+        --sizes 512,1024,2048    with --vs-compile: call both at these sizes of the first dynamic
+                                 dim; batch=512,1024 and x.shape[1]=4,8 name a different one
         --run [DEVICE]           run it and compare with eager: --run, --run cuda
         --backend NAMES          backends: eager,program,inductor,aoti,onnx,executorch,
                                  openvino, or all that can run here; `eager,program` by default
         --on CLIENT              run on the engines of this ipyparallel client instead of here
-        --profile                measure each op; the graph can be coloured by it
+        --profile                measure each op, and colour the graph by time
         --delegate BACKEND       lower a copy, and list the ops that the backend accepts, and why it
                                  rejects others: xnnpack, onnxruntime, openvino, coreml, vulkan, ...
         --without-weights        export a copy on the meta device, without memory for weights: the
@@ -93,8 +92,8 @@ class ExportMagics(Magics):
         --stages                 compile it, tens of seconds, and show its kernels with their ops,
                                  lines and times; --stages=aoti compiles ahead of time
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"
-                                 (which stays whole), "only t transpose", or the name of a
-                                 variable with a table of functions by op
+                                 (which keeps linear), "only t transpose", or a variable with a
+                                 dict from ops to functions
         --diff OTHER             compare it with another program: a variable, golden, or a file,
                                  "golden.pt2"; the same as explorer.diff(OTHER, result)
         --joint                  show a training step, the graph of the loss with its backward
@@ -103,38 +102,38 @@ class ExportMagics(Magics):
                                  `%export NAME = model(x)` does the same
         --generate               cut a model that generates into programs (prefill, decode, ...):
                                  --generate model(**inputs), with arguments of generate(); exports
-                                 each with what varies, and generates with them to compare.
-                                 -d "batch[..4], prompt[..64], past[..128]" bounds what varies
-        --into KIT               add the program to a set of programs, the variable KIT: what
-                                 flows between them and what does not fit is shown
+                                 each with the sizes that vary, and compares the tokens.
+                                 -d "batch[..4], prompt[..64], past[..128]" bounds these sizes
+        --into KIT               add the program to a set of programs, the variable KIT, and show
+                                 the tensors between them and their mismatches
         --name decode            with --into: the program's name in the set
-        --save FILE.pt2          write the program into a file, with what is shown of it; as any
-                                 .pt2 file, it is read by torch and other tools too
-        --html FILE.html         write the whole view into one file that needs no kernel
+        --save FILE.pt2          save the program with the Record; torch and other tools read it as
+                                 a normal .pt2 file
+        --html FILE.html         write the whole view to one file that needs no kernel
         --load FILE.pt2          open a saved program instead; nothing in it is run
-        --model NAME             with --load: the program to open in a file with several; else all
-                                 of them, as a set
-        --trusted                with --load: you know who made the file, so that its program may
-                                 be made, for --verify, --run and --decompose; what you saved here
-                                 yourself is trusted without it
+        --model NAME             with --load: the program to open in a file with several; without
+                                 it, all of them as a set
+        --trusted                with --load: you know who made the file, so its program may be
+                                 loaded, for --verify, --run and --decompose; files that you saved
+                                 on this machine are already trusted
         --no-display             export, but show nothing
 
-        The last result is always in `_export`; `ex = %export model(x)` works as well.
-        Compare two results: `%export_diff a b`, `a.diff(b)`, or the button Compare with….
+        The last result is always in `_export`; `ex = %export model(x)` also works.
+        Compare two results: `%export_diff a b`, `explorer.diff(a, b)`, or press Compare with….
 
         The short language names a dim for each size of an input:
 
-        x: batch, seq[4..512], _     two dims vary, the second between 4 and 512; the last is fixed
-        y: batch, 2*seq + 1, *       the same batch; a size made from seq; `*`: torch decides
-        cache.0.key: batch, _, !     inside a container; `!`: must vary, or it is an error
+        x: batch, seq[4..512], _     two dynamic dims, the second from 4 to 512; the last is static
+        y: batch, 2*seq + 1, *       the same batch; a size derived from seq; `*`: torch decides
+        cache.0.key: batch, _, !     inside a container; `!`: must be dynamic, or the export fails
         x: 8, _                      pinned to 8
         x: a, b; a % 16 == 0; a + b <= 512  assumptions: the program asserts them
-        n: int[1..]                  an int argument that varies
-        x: a, b, (a + b), (a // 2)   sizes made of others in any way
-        x: a, b; unbacked            the sizes are unbacked (ShapesSpec), not Dims; the three lines
-                                     before say as much, and all four need torch 2.14
+        n: int[1..]                  a dynamic int argument
+        x: a, b, (a + b), (a // 2)   sizes computed from others
+        x: a, b; unbacked            unbacked sizes (ShapesSpec) instead of Dims, which the three
+                                     lines above imply; all four need torch 2.14
 
-        `;` or a line end stands between inputs. Inputs that are not named stay fixed.
+        Separate inputs by `;` or a line end. Inputs without an entry are static.
         """
         __tracebackhide__ = True
         command = parse_command(line)
@@ -210,7 +209,7 @@ class ExportMagics(Magics):
 
         %export_diff a b              two results of %export, or two ExportedPrograms
         %export_diff a "golden.pt2"   a result and a file
-        d = %export_diff a b          keeps it: d.ok says whether they are identical up to names
+        d = %export_diff a b          d.ok is True if they are identical up to names
         """
         __tracebackhide__ = True
         items = [find_program(word, self._shell.user_ns) for word in _two(line)]
@@ -231,9 +230,9 @@ class ExportMagics(Magics):
         """Show a program that exists, without exporting it again.
 
         %view program              an ExportedProgram of any dialect, a GraphModule, a dict of them
-        %view "model.pt2"          a file, as `%export --load` opens it; of an AOTInductor package
-                                   or a folder of TORCH_TRACE, the kernels
-        ex = %view program         keeps it; the last result is always in `_export`
+        %view "model.pt2"          a file, like `%export --load`; an AOTInductor package or a
+                                   TORCH_TRACE folder shows its kernels
+        ex = %view program         stores it as `ex`; the last result is always in `_export`
         """
         __tracebackhide__ = True
         if not line.strip():

@@ -1,1 +1,1 @@
-"""What shows a session: its widget, a pane, a report, and the replies to the page."""
+"""The display of a session: its widget, a pane, a report, and the replies to the page."""

@@ -4,7 +4,7 @@ import explorer
 explorer.exportdb.browse()                        # on the last line of a cell: the browser
 explorer.exportdb.search("torch.cond")            # cases, as plain data
 explorer.exportdb.try_case("cond_operands")       # exports it in both modes: an Exploration
-print(explorer.exportdb.check())                  # all cases: declared beside done
+print(explorer.exportdb.check())                  # all cases: declared and actual behaviour
 explorer.exportdb.graph_breaks("data-dependent")  # pages of torch's registry
 """
 
@@ -32,7 +32,7 @@ def cases() -> list[ExportCase]:
 
 
 def case(name: str) -> ExportCase:
-    """The case of a name. Raises ValueError, with the nearest name, where there is none."""
+    """The case of a name. Raises ValueError, with the nearest name, if there is none."""
     from export_engine.exportdb import case as named
 
     return named(name)
@@ -46,7 +46,7 @@ def search(query: str) -> list[ExportCase]:
 
 
 def graph_breaks(query: str = "") -> list[GraphBreakPage]:
-    """The pages of torch's graph breaks that have all words; all pages for none."""
+    """The pages of torch's graph breaks with all these words; all pages without words."""
     from export_engine.exportdb import search_graph_breaks
 
     return search_graph_breaks(query)
@@ -59,12 +59,12 @@ def try_case(
 
     Args:
         name: the case's.
-        source: another text in place of its own; it defines `model` and `example_args`, is run in
-            a module of its own, and sees none of your names.
+        source: a different source; it defines `model` and `example_args`, runs in its own module,
+            and does not see your names.
         progress: called while it runs.
 
     Raises:
-        ValueError: there is no such case, or the text cannot be run; says why.
+        ValueError: there is no such case, or the source cannot be run.
         KeyboardInterrupt: interrupted.
     """
     from explorer.exportdb.explore_case import explore_case

@@ -24,7 +24,7 @@ class Wrong(Exception):
 
 
 class Answer:
-    """What the learner gave."""
+    """The learner's answer."""
 
     def __init__(self, value: Any) -> None:
         """Make one.
@@ -67,7 +67,7 @@ class Answer:
             raise Wrong(f"It does not export yet. {failure.sentence}")
 
     def by_hand(self) -> None:
-        """It exported without a fix that was applied to it."""
+        """It exported without an applied fix."""
         self.exported()
         if self.record.fixed_by:
             raise Wrong("A fix did that. Read its code, then write your own into the cell.")
@@ -81,19 +81,19 @@ class Answer:
             )
 
     def varies(self, name: str, dim: int) -> None:
-        """A size of an input may vary: `varies("x", 0)` asks for `x.shape[0]`."""
+        """A size of an input is dynamic: `varies("x", 0)` checks `x.shape[0]`."""
         size = self._size(name, dim)
         if isinstance(size.size, int):
             raise Wrong(f"`{size.text}` is fixed at {size.size}. It should vary.")
 
     def fixed(self, name: str, dim: int) -> None:
-        """A size of an input stays as in the example."""
+        """A size of an input is static, as in the example."""
         size = self._size(name, dim)
         if not isinstance(size.size, int):
             raise Wrong(f"`{size.text}` varies, as `{size.size}`. It should stay {size.example}.")
 
     def takes(self, **shapes: Sequence[int]) -> None:
-        """The program takes inputs of these shapes: `takes(x=(3, 100))`."""
+        """The program accepts inputs of these shapes: `takes(x=(3, 100))`."""
         from export_engine.record import probe_named
 
         result = probe_named(self.record, self._sizes(shapes))
@@ -106,14 +106,14 @@ class Answer:
             raise Wrong(f"The program does not accept {_describe_shapes(shapes)}: {asks}.")
 
     def refuses(self, **shapes: Sequence[int]) -> None:
-        """The program refuses inputs of these shapes."""
+        """The program rejects inputs of these shapes."""
         from export_engine.record import probe_named
 
         if probe_named(self.record, self._sizes(shapes)).verdict != "refused":
             raise Wrong(f"The program accepts {_describe_shapes(shapes)}, but should reject it.")
 
     def agrees_with_eager(self, trials: int = 4) -> None:
-        """The program agrees with the model at sizes and values it was not traced with."""
+        """The program agrees with the model at sizes and values other than the example's."""
         from export_engine.verify import check
 
         agreement = check(self._require_exported(), trials)
@@ -167,7 +167,7 @@ class Answer:
                 raise Wrong(f"Look at Findings: {finding.sentence}")
 
     def equals(self, wanted: Any, otherwise: str) -> None:
-        """A plain answer is this one.
+        """A plain answer equals this value.
 
         Args:
             wanted: the right answer.
@@ -181,7 +181,7 @@ class Answer:
             raise Wrong(otherwise)
 
     def ops(self) -> list[str]:
-        """The ops of the program by name, of nested graphs too: `aten.relu.default`."""
+        """The ops of the program by name, nested graphs included: `aten.relu.default`."""
         self.exported()
         record = self.record
         return [
@@ -192,7 +192,7 @@ class Answer:
         ]
 
     def outputs(self) -> list[tuple[OutputEntry, ValueType]]:
-        """What the program returns and writes to, each with its type."""
+        """The outputs and mutations of the program, each with its type."""
         self.exported()
         return [
             (output, self.record.types[output.type]) for output in self.record.signature.outputs

@@ -1,4 +1,4 @@
-"""The Lesson: exercises with checkers, hints in steps, and what the learner has done so far."""
+"""The Lesson: exercises with checkers, hints in steps, and the learner's progress."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Exercise:
     number: str
     checker: Checker
     hints: tuple[str, ...] = ()
-    """In order, each saying more than the previous."""
+    """In order; each tells more than the previous."""
     solution: str = ""
-    """The text of the learner's cell, solved."""
+    """The learner's cell with a solution."""
     wrong: tuple[str, ...] = ()
     """Wrong cells that the check must reject; a rehearsal tries them."""
 
@@ -75,13 +75,13 @@ class Lesson:
         solution: str = "",
         wrong: Sequence[str] = (),
     ) -> Callable[[_Checker], _Checker]:
-        """Adds an exercise: a decorator of its checker, whose docstring says what is to be done.
+        """Adds an exercise: a decorator of its checker, whose docstring is the task.
 
         Args:
-            number: what the learner calls it by: `lesson.check("1", ...)`.
-            hints: each says more than the previous.
-            solution: the text of the learner's cell, solved.
-            wrong: texts of the learner's cell that the checker must refuse.
+            number: the name that the learner uses: `lesson.check("1", ...)`.
+            hints: each tells more than the previous.
+            solution: the learner's cell with a solution.
+            wrong: wrong versions of the learner's cell, which the checker must reject.
         """
 
         def add(checker: _Checker) -> _Checker:
@@ -101,12 +101,12 @@ class Lesson:
         """Checks an answer. A wrong one gets its reason, and from the second on a hint.
 
         The export that was checked last, of code that did not change, does not count again: "Run
-        All" gives no hint away.
+        All" reveals no hint.
 
         Args:
             number: the exercise's.
             given: the result of `%export`, a plain value, or a model and its arguments as a tuple.
-            options: with a model, what `explorer.explore` takes: `dynamic_shapes`.
+            options: with a model, the options of `explorer.explore`: `dynamic_shapes`.
 
         Raises:
             LessonError: there is no such exercise.
@@ -140,7 +140,7 @@ class Lesson:
         )
 
     def hint(self, number: str | int | None = None) -> Reply:
-        """The next hint of an exercise; of the first that is not done, if none is named.
+        """The next hint of an exercise, by default of the first unfinished one.
 
         Raises:
             LessonError: there is no such exercise.
@@ -157,7 +157,7 @@ class Lesson:
         )
 
     def solution(self, number: str | int) -> Reply:
-        """One way to do it, once all hints have been seen.
+        """A solution, after all hints were shown.
 
         Raises:
             LessonError: there is no such exercise.

@@ -1,6 +1,6 @@
-"""What a client of the Model Context Protocol can ask: the calls of the command line and of Python.
+"""The server of the Model Context Protocol: the calls of the command line and of Python, as tools.
 
-The server speaks the protocol and runs no code of the user's. A process of its own beside it keeps
-the session: it imports torch, runs the user's code, can be interrupted, and may die without the
-server. `SKILL.md` says to a client when to use which tool.
+The server runs none of the user's code. A separate process has the session: it imports torch, runs
+the user's code, can be interrupted, and may crash without the server. `SKILL.md` tells a client
+when to use which tool.
 """

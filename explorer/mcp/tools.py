@@ -1,7 +1,7 @@
-"""The tools: each is a call of Export Explorer's own Python, told in text and as plain data.
+"""The tools: each is a call of Export Explorer's Python API, answered in text and as plain data.
 
-A program is named by its handle, `p1`. Paths are below the root. What a file says is data, and is
-repeated as such.
+A program is named by its handle, `p1`. Paths are below the root. The contents of a file are data,
+and are repeated as data.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class Tools:
         self._last: Answer | None = None
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
-        """Carries out a tool; `more` gives its answer again."""
+        """Runs a tool; `more` returns its answer again."""
         answer: Answer = getattr(self, tool)(**arguments)
         self._last = answer
         return answer
 
     def more(self) -> Answer:
-        """The last answer again: further lines of it, or the same as JSON."""
+        """Show the last answer again: its further lines, or all of it as JSON."""
         if self._last is None:
             raise ToolRefused("There is no answer to continue yet.")
         return self._last
@@ -82,13 +82,13 @@ class Tools:
     def export(self, call: str, dynamic_shapes: str | None = None, strict: bool = False) -> Answer:
         """Export a model with torch.export. Runs the file, the function and the model.
 
-        Of a failure the answer has the line, the reason, its code and the fixes on offer.
+        If it fails, the answer has the line, the reason, its code and the available fixes.
 
         Args:
             call: `file.py:make`, below the root; `make()` returns (model, args) or (model, args,
                 kwargs).
-            dynamic_shapes: which sizes may vary, in the short language: `x: batch, seq[2..512], _`.
-            strict: trace bytecode in place of running the Python.
+            dynamic_shapes: the dynamic sizes, in the short language: `x: batch, seq[2..512], _`.
+            strict: trace the bytecode instead of running the Python.
         """
         named = self._root.find_call(call)
         result = run_named_call(named)
@@ -102,7 +102,7 @@ class Tools:
         return self._summary(self._keep(explored))
 
     def diagnose(self, program: str) -> Answer:
-        """Say why an export failed: the line, the reason and its code; else the findings.
+        """Show why an export failed: line, reason and code; or the findings of one that succeeded.
 
         Args:
             program: a handle, `p1`.
@@ -145,7 +145,7 @@ class Tools:
         return Answer("\n".join(lines), {"program": program, "fixes": rows}, calls)
 
     def apply_fix(self, program: str, fixes: list[int] | None = None) -> Answer:
-        """Apply fixes and export again; files stay as they are. The program is compared with eager.
+        """Apply fixes and export again, and compare the program with eager. Files do not change.
 
         Args:
             program: a handle, `p1`.
@@ -196,7 +196,7 @@ class Tools:
     def write_patch(self, program: str) -> Answer:
         """Write the code that the applied fixes change into its files, below the root.
 
-        A file that was edited since the export is left alone.
+        A file that was edited since the export is not changed.
 
         Args:
             program: a handle, `p1`.
@@ -222,7 +222,7 @@ class Tools:
 
         Args:
             program: a handle, `p1`.
-            trusted: the user says who made the .pt2 file, so its program may be loaded. A hostile
+            trusted: the user knows who made the .pt2 file, so its program may be loaded. A hostile
                 file can then run code.
         """
         explored = self._find(program, trusted)
@@ -276,7 +276,7 @@ class Tools:
         return Answer(text, {"program": program, "text": text})
 
     def delegate(self, program: str, backend: str = "xnnpack", trusted: bool = False) -> Answer:
-        """Lower a copy of the program: what a backend takes, and why it leaves the rest.
+        """Lower a copy of the program; list the ops that a backend takes or leaves, with reasons.
 
         Args:
             program: a handle, `p1`.
@@ -382,7 +382,7 @@ class Tools:
         return Answer(text, {"program": program, "text": text})
 
     def explain_code(self, code: str) -> Answer:
-        """Say explain a code such as EX111, with an example and what to do.
+        """Explain a code such as EX111, with an example and what to do.
 
         Args:
             code: of a diagnosis, a finding or a guarantee.

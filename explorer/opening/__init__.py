@@ -1,1 +1,1 @@
-"""From what a user has to an Exploration: a call, a file, a program, a model in use."""
+"""Opens what a user has as an Exploration: a call, a file, a program, a model in use."""

@@ -1,1 +1,1 @@
-"""The attempts behind one view, and the programs that they hold: live, in a file, or dropped."""
+"""The attempts of one view, and their programs: live, in a file, or dropped."""

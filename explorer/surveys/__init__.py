@@ -1,7 +1,7 @@
-"""Many exports, each in a process of its own: which models export, what cures the others.
+"""Many exports, each in its own process: which models export, and which fixes help the others.
 
-A survey is a table of trials: model × mode × shapes × Python. Each trial's row goes into a journal
-as soon as it is there, so a survey that was stopped goes on where it was.
+A survey is a table of trials: model × mode × shapes × Python. Each finished trial is appended to a
+journal, so a stopped survey resumes.
 """
 
 from typing import TYPE_CHECKING

@@ -37,9 +37,9 @@ def survey(
     again: Sequence[str] = ("lost",),
     progress: Report | None = None,
 ) -> SurveyResult:
-    """Exports many models, each in a process of its own with limits of time and memory.
+    """Exports many models, each in its own process with time and memory limits.
 
-    Rows that the journal has already are not made again, so a survey that was stopped goes on.
+    Trials that the journal already has are skipped, so a stopped survey resumes.
 
     Args:
         source: `survey.toml`, or a dict of the same fields.
@@ -49,13 +49,14 @@ def survey(
         workers: how many trials run at once on this machine; by default a core each.
         only: patterns of names, `bert*`.
         part: which part of the survey, from 1, and of how many.
-        again: outcomes to try again though the journal has them: `lost`, `time`.
+        again: outcomes to try again even if the journal has them: `lost`, `time`.
         progress: called with each new row.
 
     Raises:
-        SurveyError: the survey is not right.
+        SurveyError: the survey is invalid.
         OSError: the journal cannot be read.
-        KeyboardInterrupt: interrupted; processes are ended, and the rows so far are in the journal.
+        KeyboardInterrupt: interrupted; processes are stopped, and the rows so far are in the
+            journal.
     """
     plan, home = read_survey(source)
     trials = choose_trials(list_trials(plan, home), only, part)

@@ -61,10 +61,10 @@ def compare_with_compile(
         model: a module, or any other callable.
         args: the call's positional arguments.
         kwargs: its keyword arguments.
-        sizes: `"512,1024,2048"`, `"batch=512,1024"`, or numbers. They are those of the first Dim,
-            else of the first size of the first tensor; that one is left to torch (`*`) in the
-            export, unless `dynamic_shapes` say what is dynamic.
-        dynamic_shapes: what is dynamic in the export, as `explore` takes it.
+        sizes: `"512,1024,2048"`, `"batch=512,1024"`, or numbers. They apply to the first Dim, or to
+            the first size of the first tensor; without `dynamic_shapes`, that size is left to torch
+            (`*`) in the export.
+        dynamic_shapes: the dynamic sizes of the export, as for `explore`.
         strict: the mode of the export.
         title: the call's title.
         cells: Python's file name of each notebook cell, and the name to show for it; by default
@@ -74,7 +74,7 @@ def compare_with_compile(
     Raises:
         TypeError: `model` cannot be called, or not with these arguments.
         ValueError: the sizes or shapes do not fit the call.
-        KeyboardInterrupt: interrupted; everything is as before.
+        KeyboardInterrupt: interrupted; nothing has changed.
     """
     from export_engine.attempt import Request
     from export_engine.shapes import Shapes

@@ -1,7 +1,7 @@
 """Request → Attempt: runs torch.export, records it, and can be interrupted.
 
 Its sandbox snapshots, silences and restores the user's state while their code runs; `verify` and
-`run` use it, too. `diagnose` explains failures.
+`run` also use it. `diagnose` explains failures.
 """
 
 from typing import TYPE_CHECKING

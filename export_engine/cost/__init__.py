@@ -1,7 +1,7 @@
-"""What a program costs, as formulas of its named sizes: FLOPs, bytes, parameters, live memory.
+"""The cost of a program, as formulas of its named sizes: FLOPs, bytes, parameters, live memory.
 
-Everything comes from the Record, so it holds of a file, too. Nothing runs, and no torch is needed.
-A number here is a count, never a time: what was measured is in `run`.
+Everything comes from the Record, so it also works for a file. Nothing runs, and no torch is needed.
+A number here is a count, never a time: `run` measures.
 """
 
 from typing import TYPE_CHECKING

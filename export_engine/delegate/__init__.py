@@ -1,7 +1,7 @@
-"""What a backend takes of a program, what it leaves, and why: Exported → Delegation.
+"""The ops that a backend takes or leaves, with reasons: Exported → Delegation.
 
 A copy of the program is lowered; nothing runs on a device. `run` runs programs; here they are read.
-Fixes that bring an op into a delegate are here, too, since each is tried by lowering again.
+Fixes that bring an op into a delegate are also here, since each is tried by lowering again.
 """
 
 from typing import TYPE_CHECKING

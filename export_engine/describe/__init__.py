@@ -1,6 +1,6 @@
 """Attempt → Record: everything a view shows of an exported program or a failure.
 
-Works on any ExportedProgram, also one loaded from a file that lacks stacks, scopes or values. It
+Works on any ExportedProgram, including one from a file without stacks, scopes or values. It
 runs nothing; the schema is in `record`.
 """
 

@@ -1,8 +1,8 @@
 """Exported attempt → Findings: what is wrong or surprising about an export that succeeded.
 
-One module per family. `of_records` lists those that need the Record alone, and so hold of a file
-that was only read; `providers` lists those that need the model and the call. None runs anything:
-what needs a run to be known is a guarantee, in `verify`.
+One module per family. `record_providers` lists those that need only the Record, and so work for a
+file; `providers` lists those that need the model and the call. None runs anything: a check that
+needs a run is a guarantee, in `verify`.
 """
 
 from typing import TYPE_CHECKING

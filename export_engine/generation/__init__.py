@@ -1,8 +1,8 @@
 """A model that generates, cut into programs: its calls observed, grouped, made into Requests.
 
-One real `generate()` at a few sizes says which modules are called with what, and which sizes vary.
-`greedy` then generates with the exported programs in the place of those modules. `programs` says
-what is between them.
+One real `generate()` at a few sizes shows which modules are called with which tensors, and which
+sizes vary. `greedy` then generates with the exported programs in place of those modules. `programs`
+describes their connections.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
-"""Real calls of a model → what varies in them: a spec to export with, and an example.
+"""Real calls of a model → the sizes that vary: a spec to export with, and an example.
 
-`hooks` watches calls, `seen_calls` keeps what they had, `variation` tells which sizes vary and
-which are equal, `checking` runs a program on every call that was seen. It exports nothing.
+`hooks` watches calls, `seen_calls` stores them, `variation` finds the sizes that vary or are equal,
+`checking` runs a program on every stored call. It exports nothing.
 """
 
 from typing import TYPE_CHECKING

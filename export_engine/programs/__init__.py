@@ -1,6 +1,6 @@
-"""A set of programs: what flows between them, what they share, and what is wrong between them.
+"""A set of programs: the tensors between them, the weights they share, and mismatches.
 
-It reads Records and the weights that each program holds; it exports nothing. `generation` cuts a
+It reads Records and the weights of each program; it exports nothing. `generation` cuts a
 model that generates into such a set; `archive` writes and reads one.
 """
 

@@ -1,6 +1,6 @@
 """ExecuTorch's `.pte` files as data: plans, operators, delegates, memory. No torch, no code run.
 
-A file is untrusted: each offset is checked, and what is read is counted. `delegate` makes such
+A file is untrusted: each offset is checked, and reads are limited. `delegate` makes such
 files; `archive` reads torch's own.
 """
 

@@ -1,7 +1,7 @@
-"""Quantization: which ops of a Record run on fewer bits, and what is folded into them.
+"""Quantization: which ops of a Record run on fewer bits, and which ops are folded into them.
 
-Ops are told by their names' families and arguments, weights by dtypes, so a file that is only read
-needs neither torchao nor torch. `values` says what quantizing costs in accuracy.
+Ops are identified by names and arguments, weights by dtypes, so a file that is only read
+needs neither torchao nor torch. `values` measures the loss of accuracy.
 """
 
 from typing import TYPE_CHECKING

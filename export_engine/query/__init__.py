@@ -1,8 +1,8 @@
 """Queries over a graph: `op:linear & dtype:f32 & value.max > 100` → the nodes that match.
 
-One grammar for the search box and for Python: `fields.py` says what can be asked of a node, the
-front end's table is made from it, and both sides are tested on the same cases. A Record is all that
-is asked; nothing is run.
+One grammar for the search box and for Python: `fields.py` lists the fields of a node, the front
+end's table is generated from it, and both sides are tested on the same cases. A query reads only
+the Record; nothing is run.
 """
 
 from typing import TYPE_CHECKING

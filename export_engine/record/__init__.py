@@ -1,6 +1,6 @@
 """The Record: everything a view shows of one attempt, as plain data in one schema; its wire format.
 
-Also what a Record tells without torch: formulas over sizes, whether a program
+Also what follows from a Record without torch: formulas over sizes, whether a program
 takes given sizes, whether a Record from a file is valid, its JSON Schema and TypeScript types.
 `describe` makes Records.
 """

@@ -1,8 +1,8 @@
-"""A failed attempt → a short script that fails alike; a program → a script that makes it again.
+"""A failed attempt → a short script with the same failure; a program → a script that exports it.
 
-`script` writes the call as a script of its own; `reduction` makes that shorter; `trials` runs each
-version in another process; `export_script` adds all that an export was made with. Nothing of the
-user's is changed, and no weight is written down. The user's own code runs there, and parts of it.
+`script` writes the call as a script; `reduction` makes it shorter; `trials` runs each version in a
+separate process; `export_script` adds everything that the export needs. The user's objects do not
+change, and no weight is written. The user's own code, and parts of it, run in those processes.
 """
 
 from typing import TYPE_CHECKING

@@ -1,9 +1,9 @@
 """Rules: each kind of failure, finding and guarantee, with its code, its page and its sentences.
 
-What is said is here, one module per family; what is looked for is in `diagnose`, `findings`,
-`programs` and `verify`. A code is for good: it stands in JSON, in SARIF, in bug reports and in
-searches, and is never given to anything else. `python -m export_engine.rules --sentences` prints
-every sentence with sample facts. Imports no torch.
+The sentences are here, one module per family; the checks are in `diagnose`, `findings`, `programs`
+and `verify`. A code is permanent: it appears in JSON, SARIF, bug reports and searches, and never
+changes its meaning. `python -m export_engine.rules --sentences` prints every sentence with sample
+facts. Imports no torch.
 """
 
 from typing import TYPE_CHECKING

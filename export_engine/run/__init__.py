@@ -1,7 +1,7 @@
-"""Runs a program on devices, by backends, and profiles it: Exported → one RunRow each.
+"""Runs a program on devices with backends, and profiles it: Exported → one RunRow each.
 
 Backends that come with Export Explorer are in `builtin_backends`, listed in `backend_registry`.
-`verify` checks whether a program is right.
+`verify` checks whether a program is correct.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What is dynamic in a call: the Shapes value, its short language, and torch's own specs.
+"""The dynamic shapes of a call: the Shapes value, its short language, and torch's own specs.
 
 Importing this package costs no torch import; converting to and from torch's specs does.
 """

@@ -1,8 +1,8 @@
-"""What a backend makes of a program: its graphs on the way, kernels, their code and their times.
+"""The stages of a compiled program: intermediate graphs, kernels, their code and their times.
 
-The program is compiled with torch's provenance on, and what torch tells is joined with the Record.
+The program is compiled with torch's provenance enabled, and joined with the Record.
 A kernel of several lines counts for all of them together: its time is never split.
-Which ops a delegate took is not here; what a program costs without running it is in `cost`.
+`delegate` has the ops that a delegate takes; `cost` has the cost of a program without a run.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 """All use of torch's private names; nothing else in the project uses them.
 
-`private_names.py` lists each name with what is lost without it; it is probed on first use. If it is
-missing, what depends on it is left out, and the view says so.
+`private_names.py` lists each name, and what is lost without it; it is probed on first use. If a
+name is missing, the features that need it are left out, and the view lists them.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
-"""What was recorded while torch traced, as plain values: guards, new symbols, side effects.
+"""The recording of a trace, as plain values: guards, new symbols, side effects.
 
 `recording` is of torch.export, `compile_events` and `compilation` of torch.compile. The hooks that
-write them are in `torch_internals`; this room only says what they write.
+write them are in `torch_internals`; this package only defines the values.
 """
 
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
 """Sizes of an attempt: the dims that symbols stand for, the conditions on them, the Dims that fit.
 
-`shapes` has the value that a Request asks for; here is what a trace tells of it.
+`shapes` has the requested shapes; this package has the result of the trace.
 """
 
 from typing import TYPE_CHECKING

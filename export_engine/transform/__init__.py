@@ -1,6 +1,6 @@
 """Exported → Exported: a decomposed program, with the origin of each new op.
 
-Also which ops are not in an opset. Which decompositions: `DecompositionTable`, in `attempt`.
+Also the ops outside an opset. `DecompositionTable`, in `attempt`, selects the decompositions.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
-"""Values: what every op of a program gave in one run, and where two runs differ.
+"""Values: the output of every op in one run, and the ops where two runs differ.
 
-Exported → statistics per op, tensors when they are asked for; two programs, or one in two dtypes →
-the error of each op, and the one where it enters. `run` measures and compares outputs; `verify`
-says whether a program is right. Tensors are never part of a Record.
+Exported → statistics per op, tensors on request; two programs, or one in two dtypes → the error of
+each op, and the op where it starts. `run` measures and compares outputs; `verify` checks whether a
+program is correct. Tensors are never part of a Record.
 """
 
 from typing import TYPE_CHECKING

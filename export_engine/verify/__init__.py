@@ -1,7 +1,7 @@
-"""Whether a program is right: compared with eager, and torch.export's guarantees.
+"""Whether a program is correct: compared with eager, and torch.export's guarantees.
 
-`guarantees` lists the checks. Each of them runs something; `findings` has what a program's text
-tells, `run` speed and backends.
+`guarantees` lists the checks. Each of them runs something; `findings` has checks that read only the
+program, `run` has speed and backends.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""`export-explorer check`: exports what a config names, and reports what is wrong, for CI.
+"""`export-explorer check`: exports the models of a config, and reports problems, for CI.
 
 config ─▶ Targets ─check─▶ Checked, with its Problems ─reports─▶ text, JSON, SARIF, JUnit
 """

@@ -1,1 +1,1 @@
-"""Keeps the user's state as it was while their code is traced: snapshot, silence, restore."""
+"""Protects the user's state while their code is traced: snapshot, silence, restore."""

@@ -1,1 +1,1 @@
-"""How a function of the user's is rewritten in memory, tried, and compared in eager."""
+"""Rewrites a user's function in memory, tries it, and compares it in eager."""
