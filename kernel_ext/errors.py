@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ExportUsageError(Exception):
-    """An invalid line. The message can be shown as it is."""
+    """An invalid line. The message can be shown unchanged."""
 
     def _render_traceback_(self) -> list[str]:
         """IPython shows this instead of a traceback."""

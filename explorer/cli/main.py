@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run_guarded(given: Sequence[str], run: Callable[[], int]) -> int:
-    """Runs a command; what it cannot carry out is said in a sentence."""
+    """Runs a command; a command that cannot be carried out prints one sentence."""
     try:
         return run()
     except (*OURS, ImportError, ValueError, OSError, FixError) as error:

@@ -29,7 +29,7 @@ _Checker = TypeVar("_Checker", bound=Checker)
 
 
 class LessonError(PlainError, ValueError):
-    """A lesson or an exercise that does not exist. The text can be shown as it is."""
+    """A lesson or an exercise that does not exist. The text can be shown unchanged."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,7 +34,7 @@ RUN_CODE = ("export", "apply_fix", "verify", "run", "stages", "delegate", "decom
 """Tools that run the model's Python, or load a program."""
 WRITE_FILES = ("write_patch",)
 _MOST_OPS = 400
-"""Ops of a query that are listed; how many there are is said."""
+"""Ops of a query that are listed; the count includes all."""
 
 
 class Tools:

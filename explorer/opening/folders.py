@@ -1,4 +1,4 @@
-"""From a folder with programs, or a zip file of them, to a set: transformers' exports, too."""
+"""From a folder with programs, or a zip file of them, to a set: also transformers' exports."""
 
 from __future__ import annotations
 

@@ -77,8 +77,8 @@ def weights_sentence(before: Entry, after: Entry) -> str:
     """`1 weight has different values: layers.7.bias.`; empty if none has.
 
     Weights go by their names. Two files are compared by the checksums in them, two programs in
-    memory by their bytes; of a file and a program in memory it is said that they were not, and
-    so it is where a program's own are not at hand.
+    memory by their bytes; a file and a program in memory are not compared, and the sentence tells
+    it.
     """
     mine, theirs = (entry.stored.weights(_names(entry)) for entry in (before, after))
     constants = _common_constants(before, after)  # whose values the diff itself has

@@ -11,7 +11,7 @@ from explorer.text.escape import harmless
 _SLOWER = 1.5
 """How many times as long an export takes to be called slower."""
 _LEAST_SECONDS = 1.0
-"""Seconds by which it must be longer, too: shorter ones are noise."""
+"""Seconds by which it must also be longer: shorter ones are noise."""
 
 
 class Change(NamedTuple):

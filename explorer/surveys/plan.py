@@ -49,7 +49,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     fix: bool = True
     """Whether a failure is tried again with fixes that are not lossy."""
     verify: bool = False
-    """Whether the guarantees are checked, too."""
+    """Whether the guarantees are also checked."""
     seconds: float = 300
     """The longest that a trial may take."""
     memory: str = "8 GB"

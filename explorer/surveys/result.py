@@ -45,7 +45,7 @@ class SurveyResult:
 
     @property
     def codes(self) -> dict[str, list[Row]]:
-        """The rows by the code of their failure, the most frequent first; cured ones, too."""
+        """The rows by the code of their failure, the most frequent first, including fixed ones."""
         return by_code(self.rows)
 
     def compare(self, after: SurveyResult) -> SurveyComparison:

@@ -195,7 +195,7 @@ def _is_agreement(item: ReleaseItem, record: Record) -> bool:
 
 
 def _evidence(items: Sequence[ReleaseItem], record: Record) -> Iterator[str]:
-    """Names of the claims which show that the program answers otherwise than the model."""
+    """Names of the claims which show that the program differs from the model."""
     rows = record.verification.rows if record.verification else []
     bad = {item.name for item in items if item.state == "bad"}
     yield from bad & {"export", "findings", "values"}

@@ -28,7 +28,7 @@ _OF_PROGRAMS = {
 
 
 def set_release_of(programs: ProgramSet, records: Mapping[str, Record]) -> Release:
-    """The verdict on a set. Nothing is run for it: what was not done is said to be open."""
+    """The verdict on a set. Nothing is run for it: a check that did not run is open."""
     items = []
     for name, record in records.items():
         release = release_of(record)

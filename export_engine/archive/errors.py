@@ -4,4 +4,4 @@ from export_engine.plain_errors import PlainError
 
 
 class ArchiveError(PlainError, ValueError):
-    """A file that cannot be opened as an exported program. The message can be shown as it is."""
+    """A file that cannot be opened as an exported program. The message can be shown unchanged."""

@@ -19,8 +19,8 @@ class Trial:
     outcome: Literal["agrees", "differs", "refused", "eager-fails"]
     """`refused`:
 
-    the program rejects these sizes though eager accepts them. `eager-fails`: eager fails, too, so
-    nothing can be said.
+    the program rejects these sizes though eager accepts them. `eager-fails`: eager also fails, so
+    there is no comparison.
     """
     error: float = 0.0
     """Largest absolute difference of any output element."""
@@ -51,7 +51,7 @@ class Agreement:
     baked: str = ""
     """Why the agreement is a coincidence:
 
-    both baked in the same value. The last trial then differs, too.
+    both baked in the same value. The last trial then also differs.
     """
 
     @property

@@ -17,7 +17,7 @@ from export_engine.torch_internals import OpOverload
 
 
 class TableError(ValueError):
-    """An invalid table. The message can be shown as it is."""
+    """An invalid table. The message can be shown unchanged."""
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class Edit:
 
 
 class EditError(ValueError):
-    """An edit that cannot be run. Its text can be shown as it is."""
+    """An edit that cannot be run. Its text can be shown unchanged."""
 
 
 def text_in_effect(edits: Sequence[Edit], file: str, line: int) -> tuple[str, int]:

@@ -18,7 +18,7 @@ Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 def copy_without_weights(
     target: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Call:
-    """A call of a copy of a model on the meta device. The model itself stays as it is.
+    """A call of a copy of a model on the meta device. The model itself is not changed.
 
     Args:
         target: a module, or a method of one.

@@ -33,7 +33,7 @@ class OpCost(NamedTuple):
 
 @dataclass(frozen=True)
 class Loop:
-    """An op that runs a graph as often as the data say: its cost is of one iteration."""
+    """An op that runs a graph a data-dependent number of times: its cost is of one iteration."""
 
     node: int
     name: str
@@ -170,7 +170,7 @@ class ProgramCost:
 
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
-        """The loops whose number of iterations only the data say."""
+        """The loops with a data-dependent number of iterations."""
         return tuple(self._loops())
 
     @cached_property
@@ -281,7 +281,7 @@ class ProgramCost:
         return _add([(cost.flops, cost.read, cost.written) for cost in costs])
 
     def _repeats(self, call: OpCall) -> Amount | None:
-        """How often the graphs of an op run; None where only the data say."""
+        """How often the graphs of an op run; None if that is data-dependent."""
         name = call.target.name.rpartition(".")[2]
         if name in ("while_loop", "while_loop_stack_output"):
             return None

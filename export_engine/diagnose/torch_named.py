@@ -45,7 +45,7 @@ def diagnose_torch_named(attempt: Failed) -> Diagnosis | None:
 
 
 def diagnose_unplaced_number(attempt: Failed) -> Diagnosis | None:
-    """Diagnoses a number from data that torch finds nowhere in the result of its op."""
+    """Diagnoses a data-dependent number that torch finds nowhere in the result of its op."""
     if find(attempt.error, "PendingUnbackedSymbolNotFound") is None:
         return None
     place = failing_place(attempt.error)

@@ -24,7 +24,7 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 
 class NoSuchCase(PlainError, ValueError):
-    """There is no case of this name. Its text can be shown as it is."""
+    """There is no case of this name. Its text can be shown unchanged."""
 
 
 @lru_cache(maxsize=1)

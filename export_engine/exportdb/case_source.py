@@ -30,7 +30,7 @@ name of their module, so each stays known for a while."""
 
 
 class SourceProblem(ValueError):
-    """Why a text cannot be exported. Its text can be shown as it is."""
+    """Why a text cannot be exported. Its text can be shown unchanged."""
 
     def __init__(self, sentence: str, line: int = 0) -> None:
         """Make one.

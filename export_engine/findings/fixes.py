@@ -1,4 +1,4 @@
-"""Fixes of findings: what another export does otherwise. Each needs the call that was exported."""
+"""Fixes of findings: what a different export changes. Each needs the call that was exported."""
 
 from __future__ import annotations
 

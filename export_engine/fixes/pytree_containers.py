@@ -33,7 +33,7 @@ Way = Literal["dataclass", "transformers", "attributes", "constant"]
 
 
 class Unfit(ValueError):
-    """Why values of a class cannot be flattened. The message can be shown as it is."""
+    """Why values of a class cannot be flattened. The message can be shown unchanged."""
 
 
 class Context(NamedTuple):

@@ -16,7 +16,7 @@ from export_engine.torch_internals import pytree
 from export_engine.verify import copy_leaf
 
 MOST_BYTES = 256 * 2**20
-"""How much memory copies of inputs take, unless said otherwise."""
+"""The default memory for copies of inputs."""
 _MOST_CALLS = 20_000
 """Calls of other sizes that are told apart; further ones are only counted."""
 

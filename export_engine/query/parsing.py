@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|inf)%?")
 
 
 class QueryError(PlainError, ValueError):
-    """A query cannot be read, or asks for what is not there. The message can be shown as it is."""
+    """A query cannot be read, or asks for what is not there. The message can be shown unchanged."""
 
     def __init__(self, reason: str, column: int, text: str = "") -> None:
         """Make one.

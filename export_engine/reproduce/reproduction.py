@@ -40,7 +40,7 @@ class Reproduction:
     script: str
     """Python that needs no package of the user's but those in `needs`."""
     code: str
-    """Of the diagnosis, `EX111`; `wrong answer` where the program answers otherwise."""
+    """Of the diagnosis, `EX111`; `wrong answer` if the program differs from the model."""
     heading: str
     """`A branch on data`."""
     error: str
@@ -75,7 +75,7 @@ def reproduce(
     An interrupt ends the search, and keeps the shortest script so far.
 
     Args:
-        attempt: a failure; or a program that answers otherwise than its model on its inputs.
+        attempt: a failure; or a program that differs from its model on its inputs.
         seconds: how long it may take to make it short. The proof that it fails comes on top.
         progress: called before each script that is run.
 

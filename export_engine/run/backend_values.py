@@ -40,7 +40,7 @@ def op_values(
     Raises:
         ValueError: it gives none, cannot run here, or fails.
         MemoryError: they do not fit into memory.
-        KeyboardInterrupt: the user interrupted; everything is as it was.
+        KeyboardInterrupt: the user interrupted; nothing has changed.
     """
     name, device = where
     backend = backends()[name]

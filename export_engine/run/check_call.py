@@ -22,7 +22,7 @@ _PLAIN = (bool, int, float, str, type(None), torch.dtype, torch.device)
 
 
 class Rejected(ValueError):
-    """A call that the program does not accept. The message can be shown as it is."""
+    """A call that the program does not accept. The message can be shown unchanged."""
 
 
 class _Leaf(NamedTuple):

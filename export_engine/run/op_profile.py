@@ -48,7 +48,7 @@ def profile(
     Raises:
         ProgramFailed: the program raises an error.
         ValueError: there is no such device, input or size, or the program rejects the inputs.
-        KeyboardInterrupt: the user interrupted; everything is as it was.
+        KeyboardInterrupt: the user interrupted; nothing has changed.
     """
     device = present_device(device)
     with examine(exported, record, 0) as subject:
@@ -99,7 +99,7 @@ def _runs(bench: Bench, progress: Callable[[Progress], None] | None) -> list[_Ti
 
 
 class ProgramFailed(RuntimeError):
-    """The program raised an error. The message can be shown as it is."""
+    """The program raised an error. The message can be shown unchanged."""
 
 
 class _Timed(torch.fx.Interpreter):

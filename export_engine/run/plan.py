@@ -75,7 +75,7 @@ def run(
 
     Raises:
         ValueError: the plan names a device, a backend, an input or a size that cannot be.
-        KeyboardInterrupt: the user interrupted; everything is as it was.
+        KeyboardInterrupt: the user interrupted; nothing has changed.
     """
     eager = exported.request is not None
     steps = [

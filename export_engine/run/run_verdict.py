@@ -1,4 +1,4 @@
-"""What is said of a run's outputs: they agree with eager, or where they differ."""
+"""The verdict on a run's outputs: they agree with eager, or where they differ."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from export_engine.sizes import Expression
 
 
 class _Fact(NamedTuple):
-    """Something that is said of the sizes."""
+    """A condition on the sizes."""
 
     text: str
     holds: tuple[Relation, ...]

@@ -9,7 +9,7 @@ _AROUND = 60
 
 
 class ShapesError(PlainError, ValueError):
-    """An invalid text or spec. `str(error)` can be shown as it is.
+    """An invalid text or spec. `str(error)` can be shown unchanged.
 
     Args:
         message: what is wrong and what to do next.

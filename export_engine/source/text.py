@@ -20,7 +20,7 @@ LONGEST_FILE = 5_000_000
 
 
 class SourceMissing(Exception):
-    """Why a file's text is unavailable. The message can be shown as it is."""
+    """Why a file's text is unavailable. The message can be shown unchanged."""
 
 
 class Frame(NamedTuple):

@@ -68,7 +68,7 @@ _WHOLE = ("capture_scalar_outputs", "capture_dynamic_output_shape_ops")
 
 
 class StagesMissing(RuntimeError):
-    """Stages cannot be had. The message can be shown as it is."""
+    """Stages cannot be had. The message can be shown unchanged."""
 
 
 def compile_stages(
@@ -94,7 +94,7 @@ def compile_stages(
     Raises:
         StagesMissing: it does not compile, or this torch or machine cannot tell.
         WrongArgument: there is no such backend, device or input.
-        KeyboardInterrupt: the user interrupted; everything is as it was.
+        KeyboardInterrupt: the user interrupted; nothing has changed.
     """
     device = present_device(device)
     _check_options(options or {})

@@ -43,7 +43,7 @@ REGISTRY: dict[str, Capability] = {}
 
 
 class MissingCapabilityError(RuntimeError):
-    """This torch lacks a capability. The message can be shown as it is."""
+    """This torch lacks a capability. The message can be shown unchanged."""
 
 
 class Notes(Protocol):

@@ -37,7 +37,7 @@ NO_LIBRARIES = (
 
 
 class CodeInside(ValueError):
-    """Opening the file would run its code. The message can be shown as it is."""
+    """Opening the file would run its code. The message can be shown unchanged."""
 
 
 class UnregisteredContainer(NotImplementedError):

@@ -52,7 +52,7 @@ def truncate_program(program: ExportedProgram, node: str) -> ExportedProgram:
     """The program up to an op, whose value becomes its one output.
 
     Args:
-        program: it stays as it is.
+        program: it is not changed.
         node: name of an op of its main graph that gives a tensor.
     """
     copied = copy_program(program)
@@ -77,7 +77,7 @@ def revealing_program(program: ExportedProgram, buffers: Sequence[str]) -> Expor
     So that of a runtime with memory of its own it is seen what it starts from, and what it keeps.
 
     Args:
-        program: it stays as it is.
+        program: it is not changed.
         buffers: the names of tensors that it holds.
 
     Returns:

@@ -35,7 +35,7 @@ _ATTENTION = "scaled_dot_product_attention"
 
 
 class DecomposeError(RuntimeError):
-    """torch cannot decompose a program. The message can be shown as it is."""
+    """torch cannot decompose a program. The message can be shown unchanged."""
 
 
 def decompose(
@@ -46,7 +46,7 @@ def decompose(
     """Decomposes a program.
 
     Args:
-        exported: whose program; it stays as it is.
+        exported: whose program; it is not changed.
         table: what to decompose.
         progress: called for each op that torch visits.
 

@@ -114,7 +114,7 @@ def compare_values(
     Raises:
         StepFailed: one of the programs raises an error.
         ValueError: a program has no graph.
-        KeyboardInterrupt: the user interrupted; everything is as it was.
+        KeyboardInterrupt: the user interrupted; nothing has changed.
     """
     ran = both_inlined(one, other)
     mine, theirs = ran[0].run, ran[1].run

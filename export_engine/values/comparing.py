@@ -56,7 +56,7 @@ def compare_runs(
 
     Raises:
         StepFailed: one of the programs raises an error.
-        KeyboardInterrupt: the user interrupted; everything is as it was.
+        KeyboardInterrupt: the user interrupted; nothing has changed.
     """
     with ExitStack() as stack:
         runs = [

@@ -37,7 +37,7 @@ def by_kernels(
         progress: called every fifty ops.
 
     Raises:
-        KeyboardInterrupt: the user interrupted; everything is as it was.
+        KeyboardInterrupt: the user interrupted; nothing has changed.
     """
     own_values = other.kind.known is None
     on_cpu = {one.device, other.device} == {"cpu"}

@@ -60,7 +60,7 @@ EMPTY = Statistics(0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, NONE)
 
 
 def statistics_of(value: torch.Tensor) -> Statistics:
-    """The statistics of a tensor on any device; it stays as it is."""
+    """The statistics of a tensor on any device; it is not changed."""
     plain = _plain(value.detach())
     if plain.numel() == 0:
         return EMPTY

@@ -45,7 +45,7 @@ class InnerCall(NamedTuple):
 
 
 class StepFailed(RuntimeError):
-    """A node of the program raised an error. The message can be shown as it is."""
+    """A node of the program raised an error. The message can be shown unchanged."""
 
 
 def is_plain(value: Any) -> TypeGuard[torch.Tensor]:

@@ -65,7 +65,7 @@ class Watched:
         Raises:
             LookupError: it gives no tensor, or was not run.
             StepFailed: the program raises an error before it.
-            KeyboardInterrupt: the user interrupted; everything is as it was.
+            KeyboardInterrupt: the user interrupted; nothing has changed.
         """
         key = graph, node
         if key in self._kept:
@@ -138,7 +138,7 @@ def watch(
     Raises:
         StepFailed: the program raises an error.
         ValueError: there is no such device, input, size or folder, or the disk is full.
-        KeyboardInterrupt: the user interrupted; everything is as it was.
+        KeyboardInterrupt: the user interrupted; nothing has changed.
     """
     device = present_device(device)
     request, label = prepare_call(exported, record, inputs, sizes)

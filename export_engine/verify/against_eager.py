@@ -62,7 +62,7 @@ def check(
         The trials; none for a program from a file, which has no eager model beside it.
 
     Raises:
-        KeyboardInterrupt: the user interrupted; the model is as it was.
+        KeyboardInterrupt: the user interrupted; the model is unchanged.
     """
     request = exported.request
     if request is None:

@@ -1,4 +1,4 @@
-"""The user's line that makes a model go another way at some sizes than at the example's.
+"""The user's line at which a model takes a different branch at some sizes than at the example's.
 
 Both calls are run in eager, and the lines that they run are compared: the last one that both run is
 the branch, or the loop. Where both run the same lines, it is one of those that compares a size with

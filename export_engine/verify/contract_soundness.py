@@ -223,7 +223,7 @@ def _wrong(first: Trial, count: int, agrees: str) -> str:
 
 
 def _asking(subject: Subject, tries: Sequence[_Try], wrong: _Try) -> Location | None:
-    """The line that makes eager go another way there than where both agree."""
+    """The line at which eager takes a different branch there than where both agree."""
     good = next((other_try for other_try in tries if other_try.trial.outcome == "agrees"), None)
     if good is None or not wrong.trial.sizes:
         return None

@@ -86,7 +86,7 @@ def verify(
         progress: called before each check.
 
     Raises:
-        KeyboardInterrupt: the user interrupted; everything is as it was.
+        KeyboardInterrupt: the user interrupted; nothing has changed.
     """
     started = time.perf_counter()
     entries: dict[str, Guarantee] = {}

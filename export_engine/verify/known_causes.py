@@ -1,4 +1,4 @@
-"""Known causes for which eager itself answers otherwise than the code that was traced."""
+"""Known causes for which eager itself differs from the traced code."""
 
 from __future__ import annotations
 

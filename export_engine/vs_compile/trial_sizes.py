@@ -16,7 +16,7 @@ _PLACE = re.compile(r"(?P<path>.+)\.shape\[(?P<position>\d+)\]")
 
 
 class SizesError(ValueError):
-    """Sizes that do not apply to this call. The message can be shown as it is."""
+    """Sizes that do not apply to this call. The message can be shown unchanged."""
 
 
 @dataclass(frozen=True)

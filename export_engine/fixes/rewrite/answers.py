@@ -149,7 +149,7 @@ class Answers:
         return node.values[0].value
 
     def _choose_tensor(self, node: ast.Subscript, is_keyed: bool) -> ast.expr:
-        """A tensor that the data choose from a list, or from a dict with the keys 0, 1, …."""
+        """A data-dependent choice of a tensor from a list, or from a dict with the keys 0, 1, …."""
         every: ast.expr = call("tuple", node.value)
         if is_keyed:
             name = self.names.new("key")
@@ -158,7 +158,7 @@ class Answers:
         return take(call("torch.stack", every), node.slice, rejects_negative=is_keyed)
 
     def _choose_output(self, node: ast.Call) -> ast.expr:
-        """The output of the module that the data choose: all run, and one is selected."""
+        """The output of a data-dependent choice of module: all run, and one is selected."""
         assert isinstance(node.func, ast.Subscript)
         modules, name = node.func.value, self.names.new("module")
         is_keyed = self.facts.notes[find_site(node.func)][1] == "modules"

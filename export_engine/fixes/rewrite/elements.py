@@ -154,7 +154,7 @@ class Elements:
         raise CannotRewrite("a data-dependent index reads a list without tensors")
 
     def _clamp_slices(self, site: Site, index: Any, places: tuple[int, ...]) -> Any:
-        """An index whose slices end where only the data tell."""
+        """An index whose slices have data-dependent ends."""
         parts = index if isinstance(index, tuple) else (index,)
         if find_scalar_places(index):
             raise CannotRewrite("a row of a tensor is sliced at a data-dependent position")

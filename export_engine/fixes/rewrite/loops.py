@@ -71,7 +71,7 @@ class Loops:
         return statements
 
     def _check_length(self: Any, elements: list[Element], facts: Iteration) -> Block:
-        """Of a loop that runs as often as the data tell: that it does, as a scan has to know."""
+        """Whether a loop has a data-dependent length, which a scan has to know."""
         if facts.has_sized_length:
             return []
         if not facts.is_needed:

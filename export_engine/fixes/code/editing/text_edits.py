@@ -20,7 +20,7 @@ _NO_TORCH = "__import__('torch')"
 
 
 class CannotRewrite(Exception):  # no ValueError: code that a probe runs may catch those
-    """Why code cannot be rewritten soundly. The message can be shown as it is."""
+    """Why code cannot be rewritten soundly. The message can be shown unchanged."""
 
 
 class Rewritten(NamedTuple):
