@@ -227,11 +227,11 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         raise ExportUsageError("--vs-compile shows one export: leave out --both and --fix.")
     if "--spec" in flags and {"--vs-compile", "--guide"} & set(flags):
         raise ExportUsageError(
-            "--spec goes with a plain export; with --vs-compile and --guide write `; unbacked` "
-            'at the end of the shapes: -d "x: batch, _; unbacked".'
+            "--spec works only with a plain export; with --vs-compile and --guide write "
+            '`; unbacked` at the end of the shapes: -d "x: batch, _; unbacked".'
         )
     if "--contracts" in flags and {"--vs-compile", "--guide", "--both"} & {*flags, *modes}:
-        raise ExportUsageError("--contracts goes with one plain export, in one mode.")
+        raise ExportUsageError("--contracts works only with one plain export, in one mode.")
     _check_without_weights(given, flags)
     for flag in ("--spec", "--contracts"):
         if flag in flags and not {"dynamic", "expression"} & given.keys():

@@ -136,7 +136,7 @@ def add_to_set(
     if not isinstance(kit, explorer.Programs):
         raise TypeError(
             f"--into {command.into}: {command.into} is a {type(kit).__name__}, not a set of "
-            "programs. Name a new variable, or one that %export --into made."
+            "programs. Name a new variable, or one that %export --into created."
         )
     kit.add(program, exploration)
     return kit

@@ -183,7 +183,7 @@ def _text(error: Exception) -> str:
     try:
         return str(error)[:_MOST_TEXT]
     except Exception:
-        _LOGGER.exception("no text of the error")
+        _LOGGER.exception("the error has no text")
         return type(error).__name__
 
 

@@ -146,7 +146,7 @@ def _describe_open_decision(exploration: Exploration) -> str:
     where = f" Change {place}, or what it calls," if place else " Change what the sentence names,"
     if exploration.fixes:
         return (
-            "The remaining fixes are lossy, so you decide: apply one of those above, by its "
+            "The remaining fixes are lossy, so you decide: apply one of those above, with its "
             f"button below or in the view.{where} if none fits, and run the guide again."
         )
     return (

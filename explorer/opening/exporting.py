@@ -99,7 +99,7 @@ def explore(
     attached = find_attached_spec(model)
     if attached is not None and value is not None and value is not attached:
         raise ShapesError(
-            "@dynamic_spec already says what is dynamic in this call; leave out dynamic_shapes"
+            "@dynamic_spec already defines the dynamic sizes of this call; leave out dynamic_shapes"
         )
     if spec and value is not None:
         shapes = value

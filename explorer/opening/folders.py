@@ -26,10 +26,10 @@ from export_engine.archive import (
 if TYPE_CHECKING:
     from explorer.results.pte import PteFile
 
-_WHY_NOT = "transformers' exporters do not record how their programs are called in turn."
+_WHY_NOT = "transformers' exporters do not record the order in which programs are called."
 
 
-_NO_ORDER = "These files do not record how their programs are called in turn."
+_NO_ORDER = "These files do not record the order in which programs are called."
 
 
 def open_folder(path: Path, *, trusted: bool = False) -> LoadedPrograms | None:
@@ -140,6 +140,6 @@ def _other_format(path: Path, kind: str) -> str:
     if kind == "executorch":
         return f"{path.name} holds .pte programs. Open it with explorer.view({str(path)!r})."
     return harmless(
-        f"{path.name} holds programs of the format {kind[:80]}, which are not read here. Export "
-        "with DynamoExporter or ExecutorchExporter."
+        f"{path.name} holds programs of the format {kind[:80]}, which cannot be read here. "
+        "Export with DynamoExporter or ExecutorchExporter."
     )

@@ -534,7 +534,7 @@ ASKS = {
         acts=True,
     ),
     "trust": Message(
-        OfAttempt, None, "Trusts an opened file: its program is made, running its code.", acts=True
+        OfAttempt, None, "Trusts an opened file: loads its program, which runs its code.", acts=True
     ),
     "use": Message(
         OfAttempt, None, "Makes an attempt the current one of the kernel: `ex.program`.", acts=True

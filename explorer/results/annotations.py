@@ -75,7 +75,7 @@ def _value(name: str, op: str, value: Any, kind: Kind) -> float | str:
         except (TypeError, ValueError) as error:
             raise WrongArgument(f"{name!r} at {op!r} is {value!r:.60}, not a number.") from error
         if not math.isfinite(number):
-            raise WrongArgument(f"{name!r} at {op!r} is {number}; give a finite number.")
+            raise WrongArgument(f"{name!r} at {op!r} is {number}; pass a finite number.")
         return number
     if kind == "colour" and not _COLOUR.fullmatch(str(value)):
         raise WrongArgument(f"{name!r} at {op!r} is {value!r:.60}, not a colour such as '#1a64c4'.")

@@ -95,11 +95,11 @@ class DroppedProgram(StoredAttempt):
                 return decompose(parent(), self.table, progress)
             attempt = capture(self.exported, progress)
         except (TypeError, ShapesError, DecomposeError) as error:
-            raise CannotLoad(f"it cannot be exported any more: {error}") from error
+            raise CannotLoad(f"it can no longer be exported: {error}") from error
         if isinstance(attempt, Exported):
             return attempt
         assert isinstance(attempt, Failed)
-        raise CannotLoad(f"it does not export any more: {error_text(attempt.error)}")
+        raise CannotLoad(f"it no longer exports: {error_text(attempt.error)}")
 
 
 def drop(attempt: Exported, record: Record) -> DroppedProgram | None:

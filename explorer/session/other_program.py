@@ -91,7 +91,7 @@ def lend_choice(chosen: OtherProgram) -> tuple[str, Entry]:
         return name, lend_program(path, chosen.model or None)
     programs_of_kernel = _programs_of_kernel()
     if chosen.name not in programs_of_kernel:
-        raise WrongArgument(f"There is no variable {chosen.name} with a program any more.")
+        raise WrongArgument(f"The variable {chosen.name} no longer holds a program.")
     return chosen.name, lend_program(programs_of_kernel[chosen.name])
 
 

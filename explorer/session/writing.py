@@ -93,7 +93,7 @@ def _others(first: Request, request: Request) -> list[str]:
         "model.eval() before the export": request.eval_mode and not first.eval_mode,
         "other example inputs": request.args is not first.args
         or request.kwargs is not first.kwargs,
-        "what is registered with torch before the export": request.setups != first.setups,
+        "registrations with torch before the export": request.setups != first.setups,
         "another callable": request.target is not first.target,
     }
     return [what for what, differs in entries.items() if differs]

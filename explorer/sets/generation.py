@@ -380,7 +380,7 @@ def _export_component(
     report = failed.session.autofix(failed.session.current, progress)
     if failed.ok:
         titles = ", ".join(step.fix.title for step in report.kept)
-        return failed, f"{why} It exports with what was applied: {titles}."
+        return failed, f"{why} It exports with these fixes: {titles}."
     attempt = capture(automatic, progress)
     if not isinstance(attempt, Failed):
         return _make_exploration(automatic, attempt), f"{why} So torch chose its sizes."

@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
             progress=None if asked.quiet else print_row,
         )
     except KeyboardInterrupt:
-        say(f"\nStopped. {journal} has the rows so far; the same command goes on.")
+        say(f"\nStopped. {journal} has the rows so far; the same command resumes.")
         return BAD
     say(result)
     for path in asked.output:
@@ -88,8 +88,8 @@ def say(what: object) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="export-explorer survey",
-        description="Export many models, each in a process of its own with limits of time and "
-        "memory, and say which export, why the others do not, and which fixes help.",
+        description="Export many models, each in its own process with time and memory limits, "
+        "and report which export, why the others do not, and which fixes help.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -169,7 +169,7 @@ def list_trials(survey: Survey, home: Path) -> list[Trial]:
     seen: set[str] = set()
     for trial in trials:
         if trial.key in seen:
-            raise SurveyError(f"Two models are called {trial.name!r}. Give each a name of its own.")
+            raise SurveyError(f"Two models are called {trial.name!r}. Give each a unique name.")
         seen.add(trial.key)
     return trials
 

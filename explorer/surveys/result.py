@@ -61,7 +61,7 @@ class SurveyResult:
         """
         file = Path(path)
         if file.suffix not in _FORMATS:
-            raise ValueError(f"{file} ends in none of {', '.join(_FORMATS)}.")
+            raise ValueError(f"{file} must end in one of {', '.join(_FORMATS)}.")
         check_writable(file)
         file.write_text(_FORMATS[file.suffix](self), encoding="utf-8")
         return file

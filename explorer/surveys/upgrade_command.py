@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     except InstallError as error:
         raise ValueError(f"The environment could not be made. {error}") from error
     except KeyboardInterrupt:
-        say(f"\nStopped. {folder} has the rows so far; the same command goes on.")
+        say(f"\nStopped. {folder} has the rows so far; the same command resumes.")
         return BAD
     say(result)
     for path in asked.output:
@@ -61,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="export-explorer upgrade",
         description="Export the models of a survey with two releases of torch, or of another "
-        "package, and say what the newer one changes, and since which release.",
+        "package, and report what the newer one changes, and since which release.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -116,7 +116,7 @@ class Upgrade:
         """
         file = Path(path)
         if file.suffix not in (".json", ".txt"):
-            raise ValueError(f"{file} ends neither in .json nor in .txt.")
+            raise ValueError(f"{file} must end in .json or .txt.")
         text = self.to_json() if file.suffix == ".json" else f"{self}\n"
         file.write_text(text, encoding="utf-8")
         return file

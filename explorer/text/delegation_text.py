@@ -34,7 +34,10 @@ def delegation_lines(found: Delegation, most: int = _FEW) -> list[str]:
         pair("asked", found.version),
     ]
     if found.counted is not None:
-        told = f"{found.counted.inside} inside, {found.counted.outside} outside with calls on sizes"
+        told = (
+            f"{found.counted.inside} inside, {found.counted.outside} outside, calls on sizes "
+            "included"
+        )
         lines.append(pair("ExecuTorch counts", told))
     lines += list(_outside(found, most))
     lines += list(_splits(found))

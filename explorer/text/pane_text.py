@@ -46,7 +46,7 @@ def _shapes(record: Record) -> list[str]:
         for symbol, place in zip(record.symbols, places, strict=True)
     ]
     guards = [(guard.text, _place_of(record, guard), "") for guard in record.guards]
-    lines = _columns(sizes) or ["No size may vary."]
+    lines = _columns(sizes) or ["All sizes are static."]
     return [*lines, "", "Conditions", *_columns(guards)] if guards else lines
 
 

@@ -22,13 +22,13 @@ from export_engine.record import FindingRow, Probe, Record, Rule, Target, check_
 
 PLAIN = (
     "The file holds only the program: guards have no lines, and there is no source text. "
-    "`.save(path)` keeps them."
+    "`.save(path)` stores them."
 )
 _UNREADABLE = "Export Explorer's Record in the file cannot be read"
 _OTHER = "Export Explorer's Record in the file belongs to a different program"
 _KNOWN_BETTER = {"frozen-tensor": "frozen-parameter"}
 """Kinds of findings, and what they are found to be where the model is at hand."""
-_CLAIMED = "Checks, comparisons and runs are as recorded in the file; none was repeated here."
+_CLAIMED = "Checks, comparisons and runs are as recorded in the file; none was run again."
 
 
 class Kept(NamedTuple):

@@ -59,7 +59,7 @@ def why_missing(backend: DelegationBackend) -> str | None:
         return backend.missing()
     except Exception as error:  # noqa: BLE001 - whatever someone else's code raises
         log_internal_error(error, "asking a delegation backend what it lacks")
-        return f"{backend.title} cannot say whether it is here: {error_text(error)}"
+        return f"{backend.title} cannot tell whether it is available here: {error_text(error)}"
 
 
 def _all(names: Iterable[str]) -> str:

@@ -36,7 +36,7 @@ CASES = {
         "constrain_as_value_example", "A data-dependent number, with its range"
     ),
     (Kind.ASSERT_ON_DATA, ""): Explained(
-        "dynamic_shape_assert", "Which asserts a program can hold"
+        "dynamic_shape_assert", "Which asserts a program can contain"
     ),
     (Kind.OUTPUT_FROM_DATA, ""): Explained(
         "constrain_as_value_example", "A data-dependent number, with its range"

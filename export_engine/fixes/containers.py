@@ -194,8 +194,8 @@ def _refuse_kinds(value: Any) -> None:
         raise Unfit("a NumPy value; pass `torch.from_numpy(array)` instead")
     if cls.__module__ == "torch":
         raise Unfit(
-            f"a torch.{cls.__name__}, which torch's own code flattens too; keep it out of the "
-            "inputs and the outputs"
+            f"a torch.{cls.__name__}, which torch itself flattens; keep it out of the inputs "
+            "and the outputs"
         )
     if cls.__module__ == "builtins" or isinstance(value, type):
         raise Unfit(f"a {cls.__name__}, which is not a container of tensors")

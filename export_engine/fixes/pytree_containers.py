@@ -313,7 +313,7 @@ def state_of(value: Any) -> dict[str, Any]:
         beside_items(value)
         return dict(value)
     if isinstance(value, (list, tuple, set, frozenset)):
-        raise Unfit(f"it is a {type(value).__mro__[-2].__name__} of its own class")
+        raise Unfit(f"its class is a {type(value).__mro__[-2].__name__} subclass")
     slots = [name for cls in type(value).__mro__ for name in _slots(cls)]
     if not slots and not hasattr(value, "__dict__"):
         raise Unfit("it is not a plain Python object, so its attributes are unknown")

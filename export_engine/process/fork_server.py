@@ -132,12 +132,12 @@ class ForkServer:
         until = time.monotonic() + _WARM_UP
         while not select.select([status], [], [], _STEP)[0]:
             if self._process.poll() is not None or time.monotonic() > until:
-                raise OSError("the process to fork has ended, or does not answer")
+                raise OSError("the fork server has exited or does not respond")
             if stop is not None and stop.is_set():
                 raise OSError("stopped")
         text = status.readline()
         if not text.strip():
-            raise OSError("the process to fork has ended")
+            raise OSError("the fork server has exited")
         return int(text)
 
 

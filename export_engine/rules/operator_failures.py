@@ -119,8 +119,8 @@ class OperatorFailed(Rule, kind=Kind.OPERATOR_FAILED):
         mode="non-strict",
     )
     NESTED_INPUT_WHY = Sentence(
-        "A nested tensor is a subclass with ragged sizes of its own. Pass the values and "
-        "their offsets, or a padded tensor and a mask, as from torch.nested.to_padded_tensor."
+        "A nested tensor is a subclass with its own ragged sizes. Pass the values and their "
+        "offsets, or a padded tensor and a mask, as from torch.nested.to_padded_tensor."
     )
     SHARED_OPERANDS = Sentence("Two operands of `{operator}` share memory.", operator="torch.cond")
     SHARED_OPERANDS_WHY = Sentence(
@@ -149,16 +149,16 @@ class OperatorFailed(Rule, kind=Kind.OPERATOR_FAILED):
     )
     UNPLACED_NUMBER_WHY = Sentence(
         "torch tracks each data-dependent number as a size, a stride or the offset of an op's "
-        "result. This one is in none of them."
+        "result. This number is in none of them."
     )
     NESTED_TENSOR = Sentence(
         "`{code}` makes a nested tensor, which torch.export cannot trace here.",
         code="torch.nested.nested_tensor_from_jagged(x, ends)",
     )
     NESTED_TENSOR_WHY = Sentence(
-        "A nested tensor is a subclass with ragged sizes of its own. Compute with the values "
-        "and their offsets, or with a padded tensor and a mask: "
-        "torch.nn.utils.rnn.pad_sequence pads a list of rows."
+        "A nested tensor is a subclass with its own ragged sizes. Compute with the values and "
+        "their offsets, or with a padded tensor and a mask: torch.nn.utils.rnn.pad_sequence "
+        "pads a list of rows."
     )
     OP_REJECTED_WHY = Sentence(
         "Tracing runs the model once with fake tensors, and this op rejects its inputs. If "

@@ -394,7 +394,7 @@ class SetLength(Rule, kind=Kind.SET_LENGTH):
         accepted="[0, ∞)",
     )
     FIXED_ROWS_WHY = Sentence(
-        "`{giving}` was exported with dim 0 static, so the set runs at one batch size only.",
+        "`{giving}` was exported with dim 0 static, so the set runs at only one batch size.",
         giving="prefill",
     )
 

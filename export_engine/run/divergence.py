@@ -28,7 +28,7 @@ from export_engine.verify import (
     makes_tensor,
 )
 
-_BY_ITSELF = "The exported program by itself differs."
+_BY_ITSELF = "The exported program already differs."
 """Whatever the backend: the row of the program itself has it too."""
 
 

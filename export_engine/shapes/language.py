@@ -202,7 +202,7 @@ class _Parser:
 
     def _dims(self, path: str) -> tuple[Spec, ...]:
         if self._peek().text == "[":
-            self._fail(f"an input in a list or a dict has a path of its own: `{path}.0: batch, _`")
+            self._fail(f"an input in a list or a dict has its own path: `{path}.0: batch, _`")
         if not self._take("mark", ":"):
             if self._peek().text == ",":
                 text = self._text[self._columns[path, None] :].partition(";")[0].strip()

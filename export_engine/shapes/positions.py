@@ -64,8 +64,8 @@ def _count_from_front(leaf: Leaf, spec: Any) -> Any:
     for key, dim in spec.items():
         if key % dims in result:
             raise ShapesError(
-                f"{path} dim {key % dims} has two specs, one at {key - dims if key >= 0 else key}; "
-                "give one of them"
+                f"{path} dim {key % dims} has two specs, one at "
+                f"{key - dims if key >= 0 else key}; keep one of them"
             )
         result[key % dims] = dim
     return result

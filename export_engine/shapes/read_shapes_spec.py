@@ -75,8 +75,8 @@ class _Reading:
             low = 0 if other_variable.low is None and other_variable.size else other_variable.low
             if low is None or low < 0:
                 raise ShapesError(
-                    f"{path}: the IntVar {other_variable.name} may be below 0, but a size is not; "
-                    "give it min=0, or a separate argument"
+                    f"{path}: the IntVar {other_variable.name} may be below 0, but a size is "
+                    "not; use min=0, or a separate argument"
                 )
             self.bounds[name] = Bounds(low, other_variable.high)
 

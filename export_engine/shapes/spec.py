@@ -88,7 +88,7 @@ class Shapes:
         ints, names = self.ints(), self._names()
         for name in ints:
             if name in names:
-                raise Misfit(f"{name} is an int argument; give the dim another name", name)
+                raise Misfit(f"{name} is an int argument; use a different name for the dim", name)
         for spec in (spec for specs in self.leaves.values() for spec in specs):
             if isinstance(spec, Computed):
                 self._check_known(spec.expression.symbols, {*ints, *names})

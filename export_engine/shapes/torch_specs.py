@@ -240,8 +240,8 @@ def _read_leaf(leaf: Leaf, given: Any, bounds: dict[str, Bounds]) -> tuple[Spec,
             _read_dim(f"{path} dim {i}", by_position.get(i), bounds) for i in range(value.dim())
         )
     raise ShapesError(
-        f"{path} has {count(value.dim())}, {list(value.shape)}, and its spec is {given!r}; "
-        "give a tuple with one entry for each, or a dict by position"
+        f"{path} has {count(value.dim())}, {list(value.shape)}, and its spec is {given!r}; use "
+        "a tuple with one entry for each, or a dict by position"
     )
 
 

@@ -100,7 +100,7 @@ def compile_stages(
     _check_options(options or {})
     chosen = _compiler(backend, device)
     if options and backend in RUNTIMES:
-        raise WrongArgument(f"{chosen.title} takes no options of Inductor.")
+        raise WrongArgument(f"{chosen.title} accepts no Inductor options.")
     steps = _Steps(progress)
     with examine(exported, record, 0) as subject, tempfile.TemporaryDirectory() as folder:
         if subject.without_values:

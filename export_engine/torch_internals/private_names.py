@@ -468,21 +468,21 @@ FORWARD_PRE_HOOKS = Capability("torch.nn.Module()._forward_pre_hooks", "", "comp
 # Files
 
 LOAD = Capability(
-    "torch.load", "Files of programs are not opened.", "load", takes="file weights_only="
+    "torch.load", "Program files cannot be opened.", "load", takes="file weights_only="
 )
 UNPICKLER = Capability(
     "torch.export.pt2_archive._package.pickle",
-    "Files of programs are not opened.",
+    "Program files cannot be opened.",
     "load",
     since=(2, 13),
 )
 LOAD_LIBRARIES = Capability(
-    "torch.export.pt2_archive._package._load_aoti", "Files of programs are not opened.", "load"
+    "torch.export.pt2_archive._package._load_aoti", "Program files cannot be opened.", "load"
 )
-IMPORTER = Capability(f"{_PYTREE}.importlib", "Files of programs are not opened.", "load")
+IMPORTER = Capability(f"{_PYTREE}.importlib", "Program files cannot be opened.", "load")
 PARSE_SIZE = Capability(
     f"{_SERDE}.GraphModuleDeserializer._parse_sym_expr",
-    "Files of programs are not opened.",
+    "Program files cannot be opened.",
     "load",
     takes="self text",
 )

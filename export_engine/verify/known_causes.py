@@ -63,7 +63,7 @@ def _find_exporting(subject: Subject, request: Request, seed: int) -> str:
 
     place = find_asking_line(run, (), {})
     line = f" See {line_shown(place)}." if place is not None else ""
-    return f"The code asks torch whether it is exported, and eager takes the other branch.{line}"
+    return f"The code checks whether it is being exported, and eager takes the other branch.{line}"
 
 
 def _agrees_within(

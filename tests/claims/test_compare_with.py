@@ -129,7 +129,7 @@ def test_a_lent_program_is_rebuilt_by_the_session_that_lent_it(
 
 def test_a_choice_that_is_gone_is_refused(relu: explorer.Exploration, folder: Path) -> None:
     for program, said in (
-        ({"name": "gone", "where": "kernel"}, "There is no variable gone"),
+        ({"name": "gone", "where": "kernel"}, "The variable gone no longer"),
         ({"name": "gone.pt2", "where": "file"}, "gone.pt2"),
     ):
         with pytest.raises(Refusal, match=said):

@@ -332,7 +332,7 @@ def test_two_surveys_are_compared() -> None:
         ({"model": [{"call": "a:b"}], "memory": "9" * 400 + " GB"}, "is not an amount"),
         ({"model": [{"call": "a:b"}], "folder": "none"}, "does not exist"),
         ({"model": [{"call": "a:b"}], "backends": ["nope"]}, "There is no backend 'nope'"),
-        ({"model": [{"call": "a:b"}, {"call": "a:b"}]}, "Give each a name"),
+        ({"model": [{"call": "a:b"}, {"call": "a:b"}]}, "Give each a unique name"),
     ],
 )
 def test_a_survey_that_is_wrong_says_where(wrong: dict[str, Any], says: str) -> None:

@@ -334,7 +334,7 @@ class AsksAtRunTime(torch.nn.Module):
 def test_code_that_asks_whether_it_is_exported_is_the_cause_of_its_difference() -> None:
     verified = verify(AsksAtRunTime(), torch.randn(3))
     state = next(each for each in verified.broken if each.name == "state")
-    assert "The code asks torch whether it is exported" in state.sentence
+    assert "The code checks whether it is being exported" in state.sentence
     assert "`if torch.compiler.is_exporting(): # the line that asks`" in state.sentence
     assert not torch.compiler.is_exporting()
     assert not torch.compiler.is_compiling()

@@ -319,7 +319,7 @@ def test_a_backend_that_is_not_there_says_so(
     assert repr(trials) == "onnx\n  – onnxruntime is not installed."
     assert "  onnx\n    – onnxruntime is not installed." in repr(kit)
     with pytest.raises(
-        explorer.errors.FixError, match="no backend 'eager' that generates: there are pro"
+        explorer.errors.FixError, match=r"no backend 'eager' that generates\. Available: pro"
     ):
         kit.generate(4, backend="eager")
     with pytest.raises(explorer.errors.FixError, match="'x' is not a number of tokens"):
@@ -702,7 +702,7 @@ def test_a_component_is_mended_before_its_sizes_are_left_to_torch() -> None:
     assert found.ok
     assert why.startswith("With every size dynamic, `prefill` does not export")
     assert f"test_generation.py:{line})" in why
-    assert "It exports with what was applied: Rewrite line" in why
+    assert "It exports with these fixes: Rewrite line" in why
     longer = torch.randn(4, 7)
     torch.testing.assert_close(found.program.module()(longer), looping(longer))
 

@@ -513,7 +513,7 @@ def test_a_planted_fault_in_the_program_is_located_to_its_op(
 
     assert row.outcome == "differs", row
     assert list(broken.graph.nodes)[row.node] is more
-    assert "The exported program by itself differs." in row.sentence
+    assert "The exported program already differs." in row.sentence
 
 
 class Exhausted(Wrapped):

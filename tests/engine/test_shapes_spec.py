@@ -335,7 +335,7 @@ def test_shapes_are_not_said_twice() -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         return x + 1
 
-    with pytest.raises(ShapesError, match="@dynamic_spec already says"):
+    with pytest.raises(ShapesError, match="@dynamic_spec already defines"):
         explore(function, (t(4),), dynamic_shapes="x: a")
 
 

@@ -401,7 +401,7 @@ def test_positions_count_from_the_end_in_both_modes(holds: str, strict: bool) ->
     [
         ({2: Dim.DYNAMIC}, r"x has 2 dims, \[4, 3\], and its spec names dim 2; use positions"),
         ({-3: Dim("n")}, r"x has 2 dims, .* names dim -3; use positions from -2 to 1"),
-        ({0: Dim("n"), -2: Dim("m")}, "x dim 0 has two specs, one at -2; give one of them"),
+        ({0: Dim("n"), -2: Dim("m")}, "x dim 0 has two specs, one at -2; keep one of them"),
     ],
 )
 def test_positions_that_no_dim_has_are_refused(

@@ -93,7 +93,9 @@ def test_weights_of_other_values_are_named(tmp_path: Path) -> None:
 @pytest.mark.after_check
 def test_of_many_weights_of_other_values_a_few_are_named() -> None:
     found = explorer.diff(*(explorer.explore(deep(), (torch.ones(4),)) for _ in range(2)))
-    assert found.weights == "6 weights hold other values: 0.weight, 0.bias, 1.weight and 3 more."
+    assert (
+        found.weights == "6 weights have different values: 0.weight, 0.bias, 1.weight and 3 more."
+    )
 
 
 def deep() -> nn.Module:

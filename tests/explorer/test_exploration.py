@@ -82,7 +82,7 @@ def test_a_size_from_data_is_told_apart_from_those_of_the_call() -> None:
     shown = explorer.explore(Kept(), (torch.ones(4),), dynamic_shapes="x: n")
 
     assert shown.record.verdict.endswith("n in [0, ∞); data-dependent: u0 in [0, ∞)")
-    assert "u0                       [0, ∞), from data" in repr(shown)
+    assert "u0                       [0, ∞), data-dependent" in repr(shown)
 
 
 def test_shapes_that_do_not_fit_raise() -> None:

@@ -17,7 +17,7 @@ from explorer.cli.check.reports import FORMATS
 from explorer.text.exit_codes import BAD, OK, UNCHECKED
 
 _EPILOG = """\
-without a call, pyproject.toml names what is checked:
+without a call, pyproject.toml lists the checks:
   [[tool.export-explorer.check]]
   call = "models/tiny.py:make"      # returns (model, args) or (model, args, kwargs); or a .pt2 file
   dynamic = "x: batch, _"

@@ -50,7 +50,7 @@ class Room(torch.nn.Module):
     "1",
     hints=(
         "A boolean tensor picks rows: `x[x[:, 0] > 0]` are those that start above 0.",
-        "`x.sum(dim=1) > 0` says for each row whether its sum is positive.",
+        "`x.sum(dim=1) > 0` is True for each row with a positive sum.",
     ),
     solution=_rows("return x[x.sum(dim=1) > 0]"),
     wrong=(

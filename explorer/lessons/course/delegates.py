@@ -9,7 +9,7 @@ from explorer.lessons import Answer, Lesson, Wrong
 lesson = Lesson(
     "Delegates",
     name="delegates",
-    after="That was the course. `%export --guide model(x)` takes you through a model of your own.",
+    after="That was the course. `%export --guide model(x)` takes you through your own model.",
 )
 
 

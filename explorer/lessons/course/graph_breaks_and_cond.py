@@ -90,7 +90,7 @@ def branches_match(answer: Answer) -> None:
 @lesson.exercise(
     "3",
     hints=(
-        "`x.mul_(2)` mutates the tensor passed to the branch, as the underscore says.",
+        "`x.mul_(2)` mutates the tensor passed to the branch, as its underscore indicates.",
         "`x * 2` makes a new tensor.",
     ),
     solution=_branches("return (x * 2).tanh()", "return x.tanh()", "Louder"),

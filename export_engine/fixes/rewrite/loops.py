@@ -236,7 +236,7 @@ class Loops:
         match node.iter, node.target:
             case ast.Call(ast.Name(id="range"), [*first, stop], []), ast.Name(id=name):
                 if len(first) > 1:
-                    raise CannotRewrite("a loop counts in steps to a data-dependent end")
+                    raise CannotRewrite("a loop has a step and a data-dependent end")
             case _:
                 raise CannotRewrite("a loop has a data-dependent length")
         number, count = self.names.of(node, "number"), self.names.of(node, "count")

@@ -390,7 +390,7 @@ export interface Asks {
   contracts: { request: OfAttempt; reply: ContractsCompared };
   /** Generates with the programs of a set and with the model, and adds the trials to the set. */
   generate: { request: GenerateRequest; reply: Sentence };
-  /** Trusts an opened file: its program is made, running its code. */
+  /** Trusts an opened file: loads its program, which runs its code. */
   trust: { request: OfAttempt; reply: null };
   /** Makes an attempt the current one of the kernel: `ex.program`. */
   use: { request: OfAttempt; reply: null };

@@ -13,7 +13,7 @@ const MEANINGS: { readonly [word: string]: string } = {
   "fixes a size": "Only one value satisfies the condition, so torch specialized the size.",
   "makes two sizes equal": "The two sizes became one symbol.",
   "checked at run time": "The program asserts the condition on each call.",
-  "implied by others": "The ranges and other guards leave no call that violates it.",
+  "implied by others": "The ranges and other guards already guarantee it.",
   "contradicted elsewhere": "A run or a finding shows that it does not hold, so its tick is gone.",
   "not applicable": "The program has nothing that this guarantee is about.",
   "core ATen": "One of the ops that decomposition leaves, and that backends implement.",
