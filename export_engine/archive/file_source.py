@@ -17,6 +17,7 @@ from export_engine.archive.signature import (
     output_paths,
     read_inputs,
     read_outputs,
+    trees,
 )
 from export_engine.describe import Entry, Range
 from export_engine.record import Target
@@ -69,6 +70,11 @@ class FileSource:
     def output_paths(self) -> Sequence[str]:
         """Where the caller finds each user output."""
         return output_paths(self._module)
+
+    @property
+    def trees(self) -> tuple[str, str]:
+        """The pytree specs of a call, as JSON."""
+        return trees(self._module)
 
     def inputs(self) -> list[Entry]:
         """Of the flat program, once its graph has been read."""

@@ -148,7 +148,7 @@ class _Origins:
 
 
 def _entries(record: Record, read: Record) -> list[Any]:
-    """Inputs and outputs, without the numbers of their nodes, their paths, and unread bytes."""
+    """Inputs, outputs and containers, without numbers of nodes, paths, and unread bytes."""
     signature, types = record.signature, record.types
     read_bytes = chain((entry.bytes for entry in read.signature.inputs), repeat(0))
     inputs = [
@@ -163,7 +163,7 @@ def _entries(record: Record, read: Record) -> list[Any]:
         (output.kind, output.name, types[output.type].text, output.target, output.constant)
         for output in signature.outputs
     ]
-    return [inputs, outputs]
+    return [inputs, outputs, signature.takes, signature.returns]
 
 
 def _paths(record: Record) -> list[str]:

@@ -181,6 +181,13 @@ def output_paths(program: schema.GraphModule) -> list[str]:
     return [join_path(key) for key in keys or ()]
 
 
+def trees(program: schema.GraphModule) -> tuple[str, str]:
+    """The pytree specs of a call's arguments and of what it returns, as JSON; empty if unread."""
+    root = _root(program)
+    texts = (root.in_spec, root.out_spec) if root else ("", "")
+    return tuple(text if leaf_keys(text) is not None else "" for text in texts)  # type: ignore[return-value]
+
+
 def _fields(program: schema.GraphModule) -> dict[str, list[str]]:
     return {name: fields.field_names for name, fields in program.treespec_namedtuple_fields.items()}
 

@@ -23,6 +23,7 @@ from export_engine.torch_internals import (
     int_bound,
     list_asserted_conditions,
     list_traced_symbols,
+    pytree,
     read_sympy,
     shape_env,
     symbol_hint,
@@ -55,6 +56,12 @@ class LiveSource:
     def output_paths(self) -> Sequence[str]:
         """Where the caller finds each user output."""
         return output_paths(self.program)
+
+    @property
+    def trees(self) -> tuple[str, str]:
+        """The pytree specs of a call, as JSON."""
+        call = self.program.call_spec
+        return pytree.dump_tree(call.in_spec), pytree.dump_tree(call.out_spec)
 
     def inputs(self) -> list[Entry]:
         """Of the flat program."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
+import msgspec
+
 from export_engine.describe.source import Entry, ProgramSource
 from export_engine.describe.value_table import Values
 from export_engine.record import Graph, InputEntry, OutputEntry, Place, Signature
@@ -40,7 +42,33 @@ def describe_signature(source: ProgramSource, graph: Graph, values: Values) -> S
             )
             for output in source.outputs()
         ],
+        *map(_describe_containers, source.trees),
     )
+
+
+class _Spec(msgspec.Struct):
+    """What torch's JSON says of a container, or of a leaf."""
+
+    type: str | None
+    children_spec: list[_Spec] = []
+
+
+_TREE = msgspec.json.Decoder(tuple[int, _Spec])
+
+
+def _describe_containers(tree: str) -> str:
+    """The containers of a pytree spec: `tuple(list(*, *), *)`; empty if they are not known."""
+    try:
+        return _write_spec(_TREE.decode(tree)[1]) if tree else ""
+    except (msgspec.MsgspecError, RecursionError):
+        return ""
+
+
+def _write_spec(spec: _Spec) -> str:
+    if spec.type is None:
+        return "*"
+    name = spec.type.rpartition(".")[2].removeprefix("immutable_")
+    return f"{name}({', '.join(map(_write_spec, spec.children_spec))})"
 
 
 def _describe_entry(entry: Entry, graph: Graph, values: Values) -> dict[str, Any]:

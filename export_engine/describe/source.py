@@ -133,6 +133,13 @@ class ProgramSource(Protocol):
         """Where the caller finds each user output: `logits`; empty for a lone one."""
 
     @property
+    def trees(self) -> tuple[str, str]:
+        """The pytree specs of a call's arguments and of what it returns, as torch's JSON.
+
+        Empty if they are not known.
+        """
+
+    @property
     def ranges(self) -> Mapping[Expression, Range]:
         """Of symbols, and of sizes that are made of them."""
 

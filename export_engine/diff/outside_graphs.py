@@ -32,6 +32,7 @@ def other_differences(before: Side, after: Side, main: GraphDiff) -> Iterator[Di
     yield from _input_differences(before, after, main)
     yield from _path_differences(before, after)
     yield from _compare("output", *_outputs(before, after))
+    yield from _compare_containers(before, after)
     yield from _compare("symbol", _ranges(before), _ranges(after))
     yield from _guards(before, after)
     for rejection in find_different_rejections(before.record, after.record):
@@ -90,6 +91,22 @@ def _path_differences(before: Side, after: Side) -> Iterator[Difference]:
             yield Difference("input", name, _describe_passing(one), _describe_passing(other))
         if one.kind == other.kind == "buffer" and one.persistent != other.persistent:
             yield Difference("input", name, _lasting(one), _lasting(other))
+
+
+def _compare_containers(before: Side, after: Side) -> Iterator[Difference]:
+    """Lists that are tuples, and the like, if each leaf is at the same path."""
+    ours, theirs = (side.record.signature for side in (before, after))
+    passed = [
+        [(entry.keyword, _parts(entry.path)[1:]) for entry in signature.inputs]
+        for signature in (ours, theirs)
+    ]
+    returned = [[entry.path for entry in signature.outputs] for signature in (ours, theirs)]
+    for kind, places, one, other in (
+        ("input", passed, ours.takes, theirs.takes),
+        ("output", returned, ours.returns, theirs.returns),
+    ):
+        if places[0] == places[1] and one and other:
+            yield from _compare(kind, {"containers": one}, {"containers": other})
 
 
 def _describe_passing(entry: InputEntry) -> str:

@@ -62,3 +62,8 @@ class Signature(msgspec.Struct, frozen=True):
 
     inputs: list[InputEntry]
     outputs: list[OutputEntry]
+    takes: str = ""
+    """The containers of a call's arguments: `tuple(tuple(list(*, *)), dict())` for one list that is
+    passed by position; empty if they are not known."""
+    returns: str = ""
+    """The containers of what a call returns: `dict(*, *)`."""

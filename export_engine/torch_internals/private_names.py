@@ -309,6 +309,11 @@ TREE_STRUCTURE = Capability(f"{_PYTREE}.tree_structure", "", takes="tree")
 TREE_UNFLATTEN = Capability(f"{_PYTREE}.tree_unflatten", "", takes="leaves spec")
 TREE_LEAVES = Capability(f"{_PYTREE}.tree_leaves", "", takes="tree")
 TREE_MAP = Capability(f"{_PYTREE}.tree_map", "", takes="function tree")
+TREESPEC_DUMPS = Capability(
+    f"{_PYTREE}.treespec_dumps",
+    "Whether two programs take lists or tuples is not compared.",
+    takes="treespec",
+)
 FLATTEN_WITH_PATH = Capability(
     f"{_PYTREE}.tree_flatten_with_path",
     "Inputs in containers other than lists, tuples and dicts have numbers as names.",

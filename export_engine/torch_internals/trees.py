@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from export_engine.defects import log_internal_error
 from export_engine.torch_internals import private_names as torch_has
 
 
@@ -56,6 +57,17 @@ class Key(NamedTuple):
     """A step of a path, where torch gives none."""
 
     key: Any
+
+
+def dump_tree(spec: Any) -> str:
+    """A spec as JSON, as files keep it; empty for one that torch cannot write."""
+    if spec is None or not torch_has.TREESPEC_DUMPS:
+        return ""
+    try:
+        return str(torch_has.TREESPEC_DUMPS.value(spec))
+    except Exception as error:  # noqa: BLE001 - a class that was registered without a name
+        log_internal_error(error, "writing the structure of a call")
+        return ""
 
 
 Path = tuple[Any, ...]

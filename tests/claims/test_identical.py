@@ -3,6 +3,7 @@
 import copy
 import json
 import operator
+from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -177,6 +178,18 @@ def returns_others(x: T) -> Any:
     return {"b": x + 1, "a": x + 2}
 
 
+def returns_list(x: T) -> Any:
+    return [x + 1, x + 2]
+
+
+def returns_ordered(x: T) -> Any:
+    return OrderedDict(a=x + 1, b=x + 2)
+
+
+def takes_two(pair: Any) -> T:
+    return pair[0] - pair[1]
+
+
 TWO = (torch.randn(3), torch.randn(3))
 ONE = TWO[:1]
 
@@ -187,6 +200,8 @@ ONE = TWO[:1]
     [
         (passes, passes_turned, TWO),
         (returns_tuple, returns_dict, ONE),
+        (returns_tuple, returns_list, ONE),
+        (returns_dict, returns_ordered, ONE),
         (returns_dict, returns_others, ONE),
     ],
 )
@@ -196,6 +211,16 @@ def test_what_a_caller_passes_and_gets_is_part_of_a_program(
     found = explorer.diff(explored(one, args), explored(other, args))
     assert not found.ok
     assert len(str(found).splitlines()) > 2
+
+
+def test_a_list_and_a_tuple_are_two_calls(tmp_path: Path) -> None:
+    """torch's program of one rejects the other."""
+    one, other = (explored(takes_two, (kind(TWO),)) for kind in (list, tuple))
+    for program in (other, other.save(tmp_path / "other.pt2")):
+        found = explorer.diff(one, program)
+        assert not found.ok
+        assert "tuple(tuple(list(*, *)), dict())" in str(found)
+    assert explorer.diff(one, one.save(tmp_path / "one.pt2")).ok
 
 
 def free(x: T, n: T) -> T:

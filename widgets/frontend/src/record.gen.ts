@@ -124,6 +124,8 @@ export interface OutputEntry {
 export interface Signature {
   inputs: InputEntry[];
   outputs: OutputEntry[];
+  takes: string;
+  returns: string;
 }
 
 export interface Place {

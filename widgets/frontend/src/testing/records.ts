@@ -312,7 +312,7 @@ export class RecordBuilder {
       files: this.files,
       frames,
       stacks: ragged(this.stacks),
-      signature: { inputs: this.inputs, outputs: this.outputs },
+      signature: { inputs: this.inputs, outputs: this.outputs, takes: "", returns: "" },
       symbols: this.symbols,
       guards: this.guards,
       failure: null,
