@@ -92,6 +92,11 @@ class Amount:
         return value_of([self], sizes)[0]
 
 
+def scale(amount: Amount | None, times: Amount) -> Amount | None:
+    """So many times an amount; None of one that is not known."""
+    return amount if amount is None or times == 1 else amount * times
+
+
 def value_of(amounts: Iterable[Amount], sizes: Sequence[int]) -> list[int]:
     """The values of several amounts; what they share is computed once. Raises as `Amount.at`."""
     factors: dict[Factor, int] = {}

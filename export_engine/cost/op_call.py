@@ -45,6 +45,8 @@ class OpCall:
         starts = graph.inputs.starts
         self.inputs = list(graph.inputs.items[starts[node] : starts[node + 1]])
         """The nodes that it reads."""
+        self.batch = Amount(1)
+        """How often it is done at once, in `torch.vmap`, beside what its sizes say."""
 
     @property
     def name(self) -> str:
@@ -108,6 +110,13 @@ class OpCall:
     def results(self) -> list[ValueType]:
         """The tensors of the result: one, or those of a tuple."""
         return list(self.tensors_of(self.result))
+
+    @property
+    def items(self) -> list[list[ValueType]]:
+        """The tensors of each item of the result, of which there is one where it is no tuple."""
+        if self.result.kind == "tensor":
+            return [[self.result]]
+        return [self.tensors_of(self._record.types[item]) for item in self.result.items]
 
     def tensors_of(self, value: ValueType, depth: int = 0) -> list[ValueType]:
         """The tensors in a type."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from export_engine.cost.amount import Amount
-from export_engine.cost.flops import COUNTED_BY_TORCH, COUNTED_HERE, MOVES, is_of_vectors
+from export_engine.cost.amount import Amount, scale
+from export_engine.cost.flops import COUNTED_BY_TORCH, COUNTED_HERE, MOVES, POINTWISE, is_of_vectors
 from export_engine.cost.op_call import OpCall
 from export_engine.cost.scratch import scratch_of
 from export_engine.record import ValueType
@@ -37,7 +37,10 @@ _LOOKUPS = frozenset(
 """Ops that read as much as they give, not all of the table that they look into."""
 _DROPOUTS = frozenset(f"aten.{name}" for name in ("dropout", "feature_dropout", "alpha_dropout"))
 """Ops that return their input in eval mode, whatever their schema says."""
-_UNDECLARED = frozenset({"aten._unsafe_view"})
+_LEVELS = "torch._functorch.predispatch."
+_UNDECLARED = frozenset(
+    {"aten._unsafe_view", f"{_LEVELS}_add_batch_dim", f"{_LEVELS}_remove_batch_dim"}
+)
 """Ops that give a view, and whose schema does not say so."""
 _CAST = frozenset(f"aten.{name}" for name in ("to", "type_as", "contiguous", "reshape", "flatten"))
 """Ops whose schema allows a view, and which copy where the type or the layout changes."""
@@ -56,14 +59,15 @@ def cost_of_op(call: OpCall, housekeeping: bool) -> Cost:
     if is_view(call):
         return FREE
     basis, flops = _flops(call)
-    return Cost(basis, flops, _read(call), _count_written(call), scratch_of(call))
+    amounts = (flops, _read(call), _count_written(call), scratch_of(call))
+    return Cost(basis, *(scale(amount, call.batch) for amount in amounts))
 
 
 def is_view(call: OpCall) -> bool:
     """Whether the result shares the memory of an argument, and nothing is written."""
     if call.name in _DROPOUTS:
         return call.value("train", True) is False
-    if call.name in _UNDECLARED:
+    if call.target.name.removesuffix(".default") in _UNDECLARED:
         return True
     if not call.target.aliases or call.target.mutates:
         return False
@@ -72,6 +76,8 @@ def is_view(call: OpCall) -> bool:
 
 def _flops(call: OpCall) -> tuple[Basis, Amount | None]:
     name = call.name if call.target.kind != "higher_order" else call.target.name
+    if name.endswith("_") and not name.endswith("__"):
+        name = name[:-1]  # as the op that writes into new memory
     if name in COUNTED_BY_TORCH:
         basis: Basis = "rule" if is_of_vectors(call) else "torch"
         return _with_basis(basis, COUNTED_BY_TORCH[name](call))
@@ -79,10 +85,8 @@ def _flops(call: OpCall) -> tuple[Basis, Amount | None]:
         return _with_basis("rule", COUNTED_HERE[name](call))
     if name in MOVES or (call.name in _CAST):
         return "moves", NOTHING
-    if "pointwise" in call.target.tags:
+    if "pointwise" in call.target.tags or name in POINTWISE:
         return _with_basis("pointwise", call.elements(*call.results[:1]))
-    if name.endswith("_") and name[:-1] in COUNTED_HERE:
-        return _with_basis("rule", COUNTED_HERE[name[:-1]](call))
     return "unknown", None
 
 

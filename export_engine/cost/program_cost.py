@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from export_engine.cost.amount import Amount, SizeReader, value_of
-from export_engine.cost.live_memory import Held, memory_of, owners_of
+from export_engine.cost.amount import Amount, SizeReader, largest, scale, value_of
+from export_engine.cost.live_memory import Held, Owner, memory_of, owners_of, peak_of
 from export_engine.cost.op_call import OpCall, width_of
 from export_engine.cost.op_cost import NOTHING, Basis, Cost, cost_of_op
 from export_engine.plain_errors import WrongArgument
@@ -174,8 +174,8 @@ class ProgramCost:
         return tuple(self._loops())
 
     @cached_property
-    def owners(self) -> dict[int, frozenset[int]]:
-        """Per node of the main graph, the ops whose memory its value is in."""
+    def owners(self) -> dict[int, frozenset[Owner]]:
+        """Per node of the main graph, the results of ops whose memory its value is in."""
         return owners_of(self._record.graphs[0], self._calls[0]) if self._record.graphs else {}
 
     @cached_property
@@ -249,12 +249,14 @@ class ProgramCost:
         return totals
 
     def _calls_of(self, graph: Graph) -> list[OpCall | None]:
-        return [
+        calls = [
             OpCall(self._record, graph, node, self._sizes)
             if op in _CALLS and graph.target[node] >= 0
             else None
             for node, op in enumerate(graph.op)
         ]
+        _find_batches(calls)
+        return calls
 
     def _cost(self, number: int, node: int) -> Cost:
         """An op's cost; of one that runs graphs, theirs."""
@@ -264,14 +266,43 @@ class ProgramCost:
         own = cost_of_op(call, bool(graph.housekeeping[node]))
         if not inner or own.basis != "unknown":
             return own
+        scratch = self._inner_scratch(call, inner)
         times = self._repeats(call)
         costs = [self._whole(other_number) for other_number in inner]
         if times is None or any(cost is None for cost in costs):
-            return Cost("unknown", None, own.read, own.written)
+            return Cost("unknown", None, own.read, own.written, scratch)
         if call.target.name.endswith("cond"):
-            return self._larger([cost for cost in costs if cost is not None])
-        total = _add([cost for cost in costs if cost is not None])
-        return Cost("nested", *(_scale(part, times) for part in total))
+            parts = self._find_larger([cost for cost in costs if cost is not None])
+        else:
+            total = _add([cost for cost in costs if cost is not None])
+            parts = tuple(scale(part, times) for part in total)  # type: ignore[assignment]
+        return Cost("nested", *parts, scratch)
+
+    def _inner_scratch(self, call: OpCall, inner: Sequence[int]) -> Amount | None:
+        """What the graphs of an op hold at most, beside the op's results; None where not known.
+
+        As torch's eager implementations do: a loop holds what an iteration before it made, a map
+        the results of its rows, and a scan its state and a row, with the indices that place it.
+        """
+        peaks = [self._inner_peak(number) for number in inner]
+        made, name = call.bytes(*call.results), call.target.name.rpartition(".")[2]
+        if made is None or any(peak is None for peak in peaks):
+            return None
+        most = largest(0, *(peak for peak in peaks if peak is not None))
+        if name.startswith("while_loop"):
+            return most
+        if name == "scan":
+            return _scratch_of_scan(call, most)
+        if name in ("map_impl", "map"):
+            return largest(made, most)
+        return largest(most - made, 0)
+
+    def _inner_peak(self, number: int) -> Amount | None:
+        calls = self._calls[number]
+        scratch = [
+            self._cost(number, node).scratch if call else None for node, call in enumerate(calls)
+        ]
+        return peak_of(memory_of(self._record.graphs[number], calls), scratch)
 
     def _whole(self, number: int) -> tuple[Amount | None, Amount | None, Amount | None] | None:
         """The cost of a nested graph."""
@@ -295,14 +326,13 @@ class ProgramCost:
         shape = call.type_of(nodes[0]).shape if nodes else []
         return call.size(shape[0]) if shape else None
 
-    def _larger(self, costs: Sequence[tuple[Amount | None, Amount | None, Amount | None]]) -> Cost:
+    def _find_larger(self, costs: Sequence[Parts]) -> Parts:
         """Of two branches, of which one runs: the one with more FLOPs at the example's sizes."""
         try:
             values = [self.choose_sizes({})[name] for name in self.symbols]
-            most = max(costs, key=lambda each: (each[0] or NOTHING).at(values))
+            return max(costs, key=lambda each: (each[0] or NOTHING).at(values))
         except (WrongArgument, ArithmeticError, ValueError):
-            most = costs[0]
-        return Cost("nested", *most)
+            return costs[0]
 
     def choose_sizes(self, given: Mapping[str, int]) -> dict[str, int]:
         """A value for each size: the given one, or that of the example. Raises as `at`."""
@@ -368,7 +398,7 @@ class ProgramCost:
         alive = [
             (other_held.node, size)
             for other_held, size in zip(held, sizes, strict=True)
-            if other_held.node <= node <= other_held.last
+            if other_held.node <= node <= other_held.last and size
         ]
         alive.sort(key=lambda each: -each[1])
         return Peak(most, node, tuple(alive) if curve else ())
@@ -398,8 +428,8 @@ class ProgramCost:
     def _sum(self, pick: Callable[[Cost], Amount | None]) -> Amount:
         total: dict[object, int] = {}
         for op in self.ops:
-            for product, scale in (pick(op.cost) or NOTHING).terms.items():
-                total[product] = total.get(product, 0) + scale
+            for product, count in (pick(op.cost) or NOTHING).terms.items():
+                total[product] = total.get(product, 0) + count
         return Amount(total)  # type: ignore[arg-type]
 
 
@@ -451,5 +481,44 @@ def _sum_of(amounts: Sequence[Amount | None]) -> Amount | None:
     return total
 
 
-def _scale(amount: Amount | None, times: Amount) -> Amount | None:
-    return None if amount is None else amount * times
+def _scratch_of_scan(call: OpCall, inner: Amount) -> Amount | None:
+    """A step, the state that it reads, and a row that it makes, with an index for each element.
+
+    Rows of half precision are placed in a float32 copy of the result.
+    """
+    states = [call.type_of(node) for node in call.nodes("1")]
+    total = call.bytes(*states)
+    for result in call.results[len(states) :]:
+        elements, width = call.product(result.shape[1:]), width_of(result.dtype)
+        whole = call.elements(result)
+        if total is None or elements is None or width is None or whole is None:
+            return None
+        total = total + elements * (width + _INDEX)
+        if width < _FLOAT and "float" in result.dtype:
+            inner = largest(inner, whole * _FLOAT + elements * _INDEX)
+    return total + inner
+
+
+_INDEX, _FLOAT = 8, 4
+_VMAP = "torch._functorch.predispatch."
+
+
+def _find_batches(calls: Sequence[OpCall | None]) -> None:
+    """Tells calls in `torch.vmap` over how many rows they run: types there are of one row."""
+    levels: dict[int, frozenset[object]] = {}
+    rows: dict[object, Amount | None] = {}
+    for node, call in enumerate(calls):
+        if call is None:
+            continue
+        own = frozenset(level for source in call.inputs for level in levels.get(source, ()))
+        name = call.target.name.removesuffix(".default")
+        if name == f"{_VMAP}_add_batch_dim":
+            dim, level = call.value("1"), call.value("2")
+            shape = call.type_of(call.inputs[0]).shape
+            rows[level] = call.size(shape[dim]) if isinstance(dim, int) and shape else None
+            own |= {level}
+        elif name == f"{_VMAP}_remove_batch_dim":
+            own -= {call.value("1")}
+        levels[node] = own
+        for level in own:
+            call.batch = call.batch * (rows.get(level) or 1)

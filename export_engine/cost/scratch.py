@@ -12,8 +12,12 @@ from typing import NamedTuple
 
 from export_engine.cost.amount import Amount, is_at_least, largest
 from export_engine.cost.op_call import OpCall, width_of
-from export_engine.cost.scratch_attention import attention_scratch
-from export_engine.cost.scratch_layers import convolution_scratch, recurrent_scratch
+from export_engine.cost.scratch_attention import attention_scratch, flex_scratch
+from export_engine.cost.scratch_layers import (
+    cell_scratch,
+    convolution_scratch,
+    recurrent_scratch,
+)
 from export_engine.cost.scratch_products import einsum_scratch, matmul_scratch, product_scratch
 from export_engine.record import ValueType
 
@@ -22,7 +26,7 @@ Rule = Callable[[OpCall], Amount | None]
 
 def scratch_of(call: OpCall) -> Amount | None:
     """Bytes that an op allocates inside; None for none that is known."""
-    rule = _RULES.get(call.name)
+    rule = _RULES.get(call.target.name if call.target.kind == "higher_order" else call.name)
     return None if rule is None else rule(call)
 
 
@@ -155,6 +159,57 @@ def _mask_indices(call: OpCall) -> Amount | None:
     return None if rows is None else rows * (_INDEX * len(masks[0].shape))
 
 
+def _sorting(values: int, indices: int) -> Rule:
+    """Copies of the input, as many indices, and the order of one row."""
+
+    def rule(call: OpCall) -> Amount | None:
+        first = _input_of(call)
+        dim = call.value("dim", -1)
+        if first is None or not first.type.shape:
+            return None
+        row = call.size(first.type.shape[dim if isinstance(dim, int) else -1])
+        copies = first.elements * (first.width * values + _INDEX * indices)
+        return None if row is None else copies + row * _INDEX
+
+    return rule
+
+
+def _median(call: OpCall) -> Amount | None:
+    """Of all elements it is that of a copy."""
+    return None if call.text("dim") else _copies(1)(call)
+
+
+def _quantize(call: OpCall) -> Amount | None:
+    """Two steps of the arithmetic in float32."""
+    first = _input_of(call)
+    return None if first is None else first.elements * (2 * _FLOAT - 1)
+
+
+def _dequantize(call: OpCall) -> Amount | None:
+    """The difference from the zero point, beside the result."""
+    return call.bytes(call.result)
+
+
+def _frames(call: OpCall) -> Amount | None:
+    """The windows of a short-time Fourier transform."""
+    first, length, shape = _input_of(call), call.value("n_fft"), call.result.shape
+    if first is None or not isinstance(length, int) or not shape:
+        return None
+    return call.product([*shape[:-2], shape[-1], length * first.width])
+
+
+def _magnitude(call: OpCall) -> Amount | None:
+    """Of complex numbers it is complex at first."""
+    first = _input_of(call)
+    return first.elements * first.width if first and "complex" in first.type.dtype else None
+
+
+def _bags(call: OpCall) -> Amount | None:
+    """A mean or a maximum keeps the bag of each row, and one count more is taken for them."""
+    rows = call.elements(*call.results[1:2])
+    return None if rows is None or not call.value("mode", 0) else (rows + 1) * _INDEX
+
+
 def _sum_of_halves(call: OpCall) -> Amount | None:
     """What is added to in half precision is added to in float32."""
     first = _input_of(call)
@@ -196,7 +251,20 @@ _RULES: dict[str, Rule] = {
     **_of_names("adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d", _adaptive_mean),
     **_of_names("softmax log_softmax sum cumsum cumprod prod nansum", _cast),
     **_of_names("logsumexp", _log_sum),
-    **_of_names("cross_entropy_loss argsort", _copies(1)),
+    **_of_names("cross_entropy_loss im2col", _copies(1)),
+    **_of_names("sort msort", _sorting(0, 0)),
+    **_of_names("argsort", _sorting(1, 0)),
+    **_of_names("quantile nanquantile kthvalue", _sorting(1, 1)),
+    **_of_names("median nanmedian", _median),
+    **_of_names("stft", _frames),
+    **_of_names("embedding_bag", _bags),
+    **_of_names("abs", _magnitude),
+    **_of_names("lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell", cell_scratch),
+    "higher_order.flex_attention": flex_scratch,
+    "quantized_decomposed.quantize_per_tensor": _quantize,
+    "quantized_decomposed.quantize_per_channel": _quantize,
+    "quantized_decomposed.dequantize_per_tensor": _dequantize,
+    "quantized_decomposed.dequantize_per_channel": _dequantize,
     **_of_names("pairwise_distance", _copies(2)),
     **_of_names("cosine_similarity", _copies(3)),
     **_of_names("huber_loss", _loss(1)),

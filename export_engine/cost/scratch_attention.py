@@ -93,6 +93,16 @@ def _math(
     return kept + largest(begin, middle, end) - result * sizes.width
 
 
+def flex_scratch(call: OpCall) -> Amount | None:
+    """`flex_attention` in eager: weights in three forms, and scaled queries and keys."""
+    query, key = (call.type_of(node) for node in call.inputs[:2])
+    rows, keys = call.product(query.shape[:-1]), call.size(key.shape[-2])
+    copies, width = call.bytes(query, key), width_of(query.dtype)
+    if rows is None or keys is None or copies is None or width is None:
+        return None
+    return rows * keys * (3 * max(width, _FLOAT)) + copies
+
+
 def _sizes(call: OpCall, query: ValueType, key: ValueType, value: ValueType) -> _Attention | None:
     counts = [call.elements(item) for item in (query, key, value)]
     keys, rows = call.size(key.shape[-2]), call.product(query.shape[:-1])

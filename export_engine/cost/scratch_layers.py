@@ -98,24 +98,30 @@ def _onednn_blocks(call: OpCall, conv: _Convolution) -> Amount | None:
     if conv.input.stride and call.size(conv.input.stride[1]) == 1 and channels > 1:
         return conv.kernel * conv.width  # the channels are last: the result is made in place
     groups = call.value("groups", 1)
+    if conv.transposed:
+        return _transposed_blocks(call, conv, filters)
     result = _pad(conv.result, filters, groups)
     items = _pad(conv.items, channels, groups) if channels > _FEW else Amount(0)
     kernel = conv.kernel
     if groups == 1:
         kernel = _pad(_pad(kernel, channels, 1) if channels > _FEW else kernel, filters, 1)
     begin = items + kernel + result - conv.result + _pointwise_blocks(call, conv)
-    if not conv.transposed:
-        return largest(begin, result) * conv.width
-    strided = not _is_one(call.value("stride", 1))
-    sums = result * _FLOAT if _overlaps(call, conv) else Amount(0)
-    end = result * (2 if strided else 1)
-    return largest(begin * conv.width + sums, end * conv.width)
+    return largest(begin, result) * conv.width
+
+
+def _transposed_blocks(call: OpCall, conv: _Convolution, filters: int) -> Amount:
+    """The channels last of input and result, which are not filled up; then the result's copies."""
+    kernel = _pad(conv.kernel, filters, call.value("groups", 1))
+    sums = conv.result * _FLOAT if _overlaps(call, conv) else Amount(0)
+    strided = not _is_one(call.value("stride", 1)) and filters > 1
+    begin = (conv.items + kernel) * conv.width + sums
+    return largest(begin, conv.result * ((2 if strided else 1) * conv.width))
 
 
 def _pointwise_blocks(call: OpCall, conv: _Convolution) -> Amount:
     """Elements for one sample of a kernel of one: sums in float32, and inputs without a stride."""
     shape = call.results[0].shape
-    if conv.transposed or set(conv.window) != {1} or call.value("groups", 1) != 1:
+    if set(conv.window) != {1} or call.value("groups", 1) != 1:
         return Amount(0)
     sums = call.product(shape[1:]) if conv.width < _FLOAT else Amount(0)
     strided = not _is_one(call.value("stride", 1))
@@ -155,12 +161,17 @@ def recurrent_scratch(call: OpCall) -> Amount | None:
         return None
     first = call.value("batch_first", False) is True
     steps, batch = (call.size(source.shape[at]) for at in ((1, 0) if first else (0, 1)))
-    inner, hidden = call.size(source.shape[2]), call.size(call.type_of(states[0]).shape[-1])
+    inner, hidden = call.size(source.shape[2]), call.size(call.type_of(states[-1]).shape[-1])
     if steps is None or batch is None or inner is None or hidden is None:
         return None
     layers, both = call.value("num_layers", 1), call.value("bidirectional", False) is True
     deep = isinstance(layers, int) and layers > 1
     outputs = steps * batch * hidden
+    given = call.size(call.type_of(states[0]).shape[-1])
+    if given is not None and given != hidden:  # projected: torch's own steps, not oneDNN's
+        ways = 2 if both else 1
+        total = outputs * 4 + (steps - 1) * batch * given * ways + batch * hidden * 8
+        return total * width - (call.bytes(*call.results) or 0)
     if call.name == "aten.lstm" and source.dtype in ("float32", "bfloat16"):
         total = _onednn_lstm(steps, batch, inner, hidden)
         if deep:  # beside what the layer before gave
@@ -172,6 +183,16 @@ def recurrent_scratch(call: OpCall) -> Amount | None:
     count = gates + 4 if both else gates + 1
     count += (2 if both else 1) if deep else 0
     return (outputs * count - batch * hidden * (2 if both else 1)) * width
+
+
+def cell_scratch(call: OpCall) -> Amount | None:
+    """Bytes inside of one step of a recurrent layer: the products of its input and its state."""
+    state = next((call.type_of(node) for node in call.nodes("hx")), None)
+    elements = call.elements(state) if state is not None else None
+    width = width_of(state.dtype) if state is not None else None
+    if elements is None or width is None:
+        return None
+    return elements * (width * {"aten.lstm_cell": 6, "aten.gru_cell": 7}.get(call.name, 2))
 
 
 def _onednn_lstm(steps: Amount, batch: Amount, inner: Amount, hidden: Amount) -> Amount:

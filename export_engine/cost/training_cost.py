@@ -32,6 +32,8 @@ class Saved(NamedTuple):
     node: int
     name: str
     bytes: Amount
+    item: int = 0
+    """Which of the op's results it is."""
 
 
 class Checkpointing(NamedTuple):
@@ -114,7 +116,7 @@ class TrainingCost:
         }
         saved = NOTHING
         for tensor in self.saved:
-            if tensor.node in inside and tensor.node not in outside:
+            if tensor.node in inside and (tensor.node, tensor.item) not in outside:
                 saved = saved + tensor.bytes
         again = [op for op in self._cost.ops if op.node in inside]
         return Checkpointing(module, saved, _sum(again).flops)
@@ -142,18 +144,18 @@ class TrainingCost:
 
     def _find_saved(self) -> Sequence[Saved]:
         """The tensors that ops of the backward pass read, also through views."""
-        sizes = {held.node: held.bytes for held in self._cost.held}
+        sizes = {(held.node, held.item): held.bytes for held in self._cost.held}
         names = self._record.strings
         read = {
             owner
             for node in self._all - self._forward
             for number in self._inputs(node)
             for owner in self._cost.owners.get(number, ())
-            if owner in self._forward
+            if owner[0] in self._forward
         }
         items = [
-            Saved(node, names[self._graph.name[node]], sizes.get(node) or NOTHING)
-            for node in sorted(read)
+            Saved(node, names[self._graph.name[node]], sizes.get((node, item)) or NOTHING, item)
+            for node, item in sorted(read)
         ]
         return [item for item in items if item.bytes]
 
