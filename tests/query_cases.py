@@ -18,7 +18,7 @@ from torch import nn
 
 import explorer
 from export_engine.query import QueryError, query
-from export_engine.record import FindingRow, Record, encode
+from export_engine.record import DelegatedOp, Delegation, FindingRow, Record, encode
 
 PATH = Path(__file__).parents[1] / "widgets/frontend/src/testing/queries.json"
 TEXT = Path(__file__).read_text().splitlines()
@@ -53,6 +53,7 @@ QUERIES = (
         "function:forward",
     ),
     *("finding:EX201", "finding:baked*", "finding:*", "overlay:*", "overlay.cost > 0.5"),
+    *("delegated:no", "delegated:xnnpack", "!delegated:no", "delegated!=no", "reason:alpha"),
     *(
         "overlay.cost:0.25",
         "overlay.note:second",
@@ -100,7 +101,15 @@ def made() -> Record:
     record = ex.record
     files = [msgspec.structs.replace(each, path=each.name, text="") for each in record.files]
     row = FindingRow("baked-value", "A value baked in", "note", "It is.", "", node=7, code="EX201")
-    return msgspec.structs.replace(record, files=files, findings=[row], torch_version="")
+    ops = [
+        DelegatedOp(name="aten_linear", op="aten.linear.default", partition=0, origin="linear"),
+        DelegatedOp(name="aten_relu", op="aten.relu.default", origin="relu", reason="No alpha."),
+        DelegatedOp(name="sym", op="sym_size", kind="size", origin="sum_1"),
+    ]
+    delegation = Delegation(backend="xnnpack", title="XNNPACK", version="", ops=ops)
+    return msgspec.structs.replace(
+        record, files=files, findings=[row], torch_version="", delegations=[delegation]
+    )
 
 
 def told(record: Record, text: str) -> dict[str, Any]:

@@ -71,11 +71,16 @@ def _open_path(path: Path) -> PteFile | StagesResult | list[StagesResult] | list
     from explorer.results.pte import PteFile
     from explorer.results.stages import read_stages
     from export_engine.archive import ArchiveError, holds_export, list_programs, program_names
-    from export_engine.pte import is_pte
+    from export_engine.pte import PteError, is_etdump, is_pte
     from export_engine.stages import holds_stages
 
     if is_pte(path) or (path.suffix == ".pte" and path.is_file() and not is_zipfile(path)):
         return PteFile(path)
+    if is_etdump(path):
+        raise PteError(
+            f"{path.name} holds the times of a run. Open the program that ran: "
+            f'explorer.view("model.pte").timed({str(path)!r}, "etrecord.bin").'
+        )
     if holds_export(path):
         return open_pte_export(path)
     if path.is_dir():

@@ -14,7 +14,8 @@ from explorer.text.run_text import amount
 from explorer.text.validate_options import check_writable
 
 if TYPE_CHECKING:
-    from export_engine.pte import Placed, Plan, PteProgram
+    from export_engine.archive import LoweredOp
+    from export_engine.pte import Placed, Plan, PteProgram, Timed
 
 
 class PteFile:
@@ -44,6 +45,38 @@ class PteFile:
         """Its methods: operators, delegates, instructions, memory plan."""
         return tuple(self.data.plans)
 
+    def timed(
+        self, etdump: str | Path, etrecord: str | Path | None = None, method: str = "forward"
+    ) -> PteRun:
+        """Times of a run, instruction by instruction. `print` it.
+
+        Args:
+            etdump: the file that the runtime wrote of a run.
+            etrecord: the file that ExecuTorch wrote when it lowered the program, for ops and lines.
+            method: the one that ran.
+
+        Raises:
+            PteError: the file has no such method, or `etdump` is not an ETDump.
+            ArchiveError: `etrecord` is not an ETRecord with this method.
+            OSError: a file cannot be read.
+        """
+        from export_engine.archive import read_lowered_ops
+        from export_engine.pte import PteError, read_etdump
+
+        plan = next((plan for plan in self.plans if plan.name == method), None)
+        if plan is None:
+            names = ", ".join(plan.name for plan in self.plans)
+            raise PteError(f"{self.path.name} has no method {method!r}. It has {names}.")
+        times = read_etdump(etdump)
+        strange = [at for at in times if at >= len(plan.instructions)]
+        if strange:
+            raise PteError(
+                f"{Path(etdump).name} times instruction {strange[0]}, and {method} of "
+                f"{self.path.name} has {len(plan.instructions)}: it is of another program."
+            )
+        ops = read_lowered_ops(etrecord, method) if etrecord is not None else {}
+        return PteRun(plan, times, ops)
+
     def to_json(self, path: str | Path) -> Path:
         """Writes the contents as JSON.
 
@@ -63,6 +96,45 @@ class PteFile:
     def _repr_html_(self) -> str:
         pictures = "".join(memory_plan_svg(plan) for plan in self.data.plans)
         return f"<pre>{escape(repr(self))}</pre>{pictures}"
+
+
+class PteRun:
+    """How long each instruction of a `.pte` took, with its ops and lines. `print` it."""
+
+    def __init__(
+        self, plan: Plan, times: Mapping[int, Timed], ops: Mapping[int, list[LoweredOp]]
+    ) -> None:
+        """Make one; `PteFile.timed` does."""
+        self.plan = plan
+        self.times = dict(times)
+        """Per instruction; `.typical` is the median in microseconds, `.parts` are inner ops."""
+        self.ops = dict(ops)
+        """Per instruction, the ops of the lowered program, each with its user's line."""
+
+    @property
+    def microseconds(self) -> float:
+        """The medians of all instructions, added up."""
+        return sum(timed.typical for timed in self.times.values())
+
+    def __repr__(self) -> str:
+        return harmless("\n".join(self._iter_lines()))
+
+    def _iter_lines(self) -> Iterator[str]:
+        calls = max((len(timed.microseconds) for timed in self.times.values()), default=0)
+        yield (
+            f"Method {self.plan.name}, {format_count(calls, 'call')}: "
+            f"{self.microseconds:,.1f} us in instructions, medians"
+        )
+        ordered = sorted(self.times.items(), key=lambda each: -each[1].typical)
+        for at, timed in ordered:
+            runs = self.plan.instructions[at].runs or self.plan.instructions[at].kind
+            yield cut(f"  {timed.typical:10,.1f} us  instruction {at}: {runs}")
+            for op in self.ops.get(at, []):
+                place = f"  {Path(op.file).name}:{op.line}" if op.line else ""
+                origin = f" of {op.origin}" if op.origin else ""
+                yield cut(f"                 {op.target}{origin}{place}")
+            for part in timed.parts:
+                yield cut(f"                 {part.typical:,.1f} us  {part.name}")
 
 
 _FEW = 12

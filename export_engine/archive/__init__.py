@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from export_engine.archive.copying import Content as Content
     from export_engine.archive.copying import private_copy as private_copy
     from export_engine.archive.errors import ArchiveError as ArchiveError
+    from export_engine.archive.etrecord import LoweredOp as LoweredOp
+    from export_engine.archive.etrecord import read_lowered_ops as read_lowered_ops
     from export_engine.archive.reading import ReadArchive as ReadArchive
     from export_engine.archive.reading import read as read
     from export_engine.archive.same_program import find_difference as find_difference

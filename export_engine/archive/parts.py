@@ -17,6 +17,9 @@ GENERATION = "extra/export_explorer/generation.json"
 """Where it puts how they generate."""
 _BEFORE_2_8 = "serialized_exported_program.json"
 """Where torch put the one program of an archive."""
+_ETRECORD = "ETRECORD_V0"
+"""The member that marks an ETRecord: the programs that ExecuTorch lowered, and their maps."""
+_EDGE = "edge_dialect_exported_program"
 _OPENED = (".pt2", ".pte", ".zip")
 """Names of files that `explorer.view` opens."""
 _SHOWN = 20
@@ -98,6 +101,10 @@ def parts_of(members: Iterable[str]) -> Parts:
                 compiled.setdefault(cut(model))
             case [*_, "data", "executorch", part]:
                 executorch.append(cut(part))
+            case ["exported_program"] if _ETRECORD in members:
+                programs["program"] = name
+            case [part, method] if part == _EDGE and _is_edge_program(method):
+                programs[f"{method}, before lowering"] = name
             case ["data.pkl" | "constants.pkl" as other]:
                 others.append(other)
             case [*_, file] if file.endswith(_OPENED):
@@ -105,6 +112,15 @@ def parts_of(members: Iterable[str]) -> Parts:
     if not programs and _BEFORE_2_8 in members:
         programs["model"] = _BEFORE_2_8
     return Parts(programs, tuple(compiled), tuple(executorch), tuple(others))
+
+
+def edge_member(method: str) -> str:
+    """The member of an ETRecord that has a method's program as ExecuTorch lowered it."""
+    return f"{_EDGE}/{method}"
+
+
+def _is_edge_program(member: str) -> bool:
+    return not member.endswith(("_state_dict", "_constants", "_example_inputs"))
 
 
 def _join_names(names: Iterable[str]) -> str:

@@ -111,6 +111,10 @@ class Metadata(OpenStruct):
 
     stack_trace: str | None = None
     nn_module_stack: str | None = None
+    from_node: str | None = None
+    """JSON: the nodes that it was made from, the nearest first."""
+    debug_handle: str | None = None
+    """By which ExecuTorch tells of it: an int."""
 
 
 class Node(msgspec.Struct):

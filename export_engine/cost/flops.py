@@ -178,7 +178,7 @@ def _tensordot(call: OpCall) -> Amount | None:
 
 
 def _square(per_element: int, divisor: int = 1) -> Rule:
-    """Of square matrices: so many times the side, for each element, divided and rounded up."""
+    """For square matrices: so many times the side, for each element, divided and rounded up."""
 
     def rule(call: OpCall) -> Amount | None:
         shape = call.shape("A") or call.shape("self")
@@ -203,7 +203,7 @@ def _triangular(call: OpCall) -> Amount | None:
 
 
 def _sampling(call: OpCall) -> Amount | None:
-    """Of the 4 neighbours of a point, or the 8 in three dims, as interpolation counts them."""
+    """The 4 neighbours of a point, or the 8 in three dims, as interpolation counts them."""
     bilinear, cubic = (7, 15), 35
     mode = call.value("interpolation_mode", 0)
     volume = len(call.result.shape) > _POINTS
@@ -229,7 +229,7 @@ def _fourier(call: OpCall) -> Amount | None:
 def _transforms(call: OpCall, shape: list[Size], sides: list[Size], is_real: bool) -> Amount | None:
     length = 1
     for size in sides:
-        if not isinstance(size, int):  # its logarithm is no formula of sizes here
+        if not isinstance(size, int):  # a logarithm is not a formula of sizes
             return None
         length *= size
     count = round((2.5 if is_real else 5) * length * log2(length)) if length > 1 else 0

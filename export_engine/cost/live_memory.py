@@ -32,7 +32,7 @@ def memory_of(graph: Graph, calls: Sequence[OpCall | None]) -> list[Held]:
     """The tensors that the ops of a graph make; inputs and weights are the caller's.
 
     A view holds what it is a view of. What an op writes to in place makes nothing. A tensor is let
-    go of behind its last use, as the program's own code does; of a tuple, each item by itself.
+    go of after its last use, as the program's own code does; of a tuple, each item by itself.
 
     Args:
         graph: a graph of the Record.
@@ -83,7 +83,7 @@ def _pick(owners: frozenset[Owner], source: int, number: object) -> frozenset[Ow
 
 
 def peak_of(held: Sequence[Held], scratch: Sequence[Amount | None]) -> Amount | None:
-    """The most bytes that a graph holds at one node, beside its inputs; None where not known.
+    """The most bytes that a graph holds at one node, without its inputs; None where not known.
 
     Args:
         held: what its ops make.

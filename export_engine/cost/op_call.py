@@ -46,7 +46,7 @@ class OpCall:
         self.inputs = list(graph.inputs.items[starts[node] : starts[node + 1]])
         """The nodes that it reads."""
         self.batch = Amount(1)
-        """How often it is done at once, in `torch.vmap`, beside what its sizes say."""
+        """How often it is done at once, in `torch.vmap`, on top of its own sizes."""
 
     @property
     def name(self) -> str:
@@ -113,7 +113,7 @@ class OpCall:
 
     @property
     def items(self) -> list[list[ValueType]]:
-        """The tensors of each item of the result, of which there is one where it is no tuple."""
+        """The tensors of each item of the result, in one list unless it is a tuple."""
         if self.result.kind == "tensor":
             return [[self.result]]
         return [self.tensors_of(self._record.types[item]) for item in self.result.items]

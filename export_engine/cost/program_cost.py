@@ -279,7 +279,7 @@ class ProgramCost:
         return Cost("nested", *parts, scratch)
 
     def _inner_scratch(self, call: OpCall, inner: Sequence[int]) -> Amount | None:
-        """What the graphs of an op hold at most, beside the op's results; None where not known.
+        """The most that an op's graphs hold, without the op's results; None where not known.
 
         As torch's eager implementations do: a loop holds what an iteration before it made, a map
         the results of its rows, and a scan its state and a row, with the indices that place it.

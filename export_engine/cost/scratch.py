@@ -175,7 +175,7 @@ def _sorting(values: int, indices: int) -> Rule:
 
 
 def _median(call: OpCall) -> Amount | None:
-    """Of all elements it is that of a copy."""
+    """The median of all elements is taken of a copy."""
     return None if call.text("dim") else _copies(1)(call)
 
 
@@ -186,7 +186,7 @@ def _quantize(call: OpCall) -> Amount | None:
 
 
 def _dequantize(call: OpCall) -> Amount | None:
-    """The difference from the zero point, beside the result."""
+    """The difference from the zero point, and the result."""
     return call.bytes(call.result)
 
 
@@ -199,7 +199,7 @@ def _frames(call: OpCall) -> Amount | None:
 
 
 def _magnitude(call: OpCall) -> Amount | None:
-    """Of complex numbers it is complex at first."""
+    """The magnitude of complex numbers is complex at first."""
     first = _input_of(call)
     return first.elements * first.width if first and "complex" in first.type.dtype else None
 

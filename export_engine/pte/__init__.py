@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.pte.etdump import Timed as Timed
+    from export_engine.pte.etdump import is_etdump as is_etdump
+    from export_engine.pte.etdump import read_etdump as read_etdump
     from export_engine.pte.flatbuffer import PteError as PteError
     from export_engine.pte.program import Placed as Placed
     from export_engine.pte.program import Plan as Plan

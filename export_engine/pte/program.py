@@ -1,4 +1,4 @@
-"""What a `.pte` file holds, as plain data."""
+"""The contents of a `.pte` file, as plain data."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def is_pte(path: str | Path) -> bool:
 
 
 def read_pte(path: str | Path) -> PteProgram:
-    """What a file holds. Nothing in it is run, and weights are not read.
+    """The contents of a file. Nothing in it is run, and weights are not read.
 
     Raises:
         PteError: it is not a `.pte`, or not a whole one.

@@ -8,7 +8,15 @@ from itertools import pairwise
 from typing import TypeVar
 
 from export_engine.query.words import places_of
-from export_engine.record import OPS, Graph, Record, ValueType, floats
+from export_engine.record import (
+    OPS,
+    DelegatedOp,
+    Delegation,
+    Graph,
+    Record,
+    ValueType,
+    floats,
+)
 
 T = TypeVar("T")
 Values = list[tuple[tuple[int, int], Sequence[T]]]
@@ -164,7 +172,38 @@ def _finding(record: Record) -> Values[str]:
     ]
 
 
-TEXTS: dict[str, Callable[[Record], Values[str]]] = {
+def _delegated(record: Record) -> Values[str] | None:
+    return _of_delegations(record, lambda own, op: own.backend if op.is_inside else "no")
+
+
+def _reason(record: Record) -> Values[str] | None:
+    return _of_delegations(record, lambda _, op: "" if op.is_inside else op.reason)
+
+
+def _of_delegations(
+    record: Record, text: Callable[[Delegation, DelegatedOp], str]
+) -> Values[str] | None:
+    """The texts of each delegation for nodes that its ops are of; None where there is none."""
+    if not record.delegations:
+        return None
+    places: dict[str, list[tuple[int, int]]] = {}
+    for number, graph in _columns(record):
+        for node, name in enumerate(graph.name):
+            places.setdefault(record.strings[name], []).append((number, node))
+    told: dict[tuple[int, int], list[str]] = {}
+    for delegation in record.delegations:
+        for op in delegation.ops:
+            own = places.get(op.name if delegation.is_stage else op.origin, [])
+            if op.kind != "tensor" or not own:
+                continue
+            last = delegation.is_stage and (op.is_inside or op.graph)
+            texts = told.setdefault(own[-1 if last else 0], [])
+            if words := text(delegation, op):
+                texts.append(words)
+    return list(told.items())
+
+
+TEXTS: dict[str, Callable[[Record], Values[str] | None]] = {
     "op": _op,
     "name": _name,
     "kind": _kind,
@@ -178,8 +217,10 @@ TEXTS: dict[str, Callable[[Record], Values[str]]] = {
     "function": _function,
     "finding": _finding,
     "tag": _tag,
+    "delegated": _delegated,
+    "reason": _reason,
 }
-"""Of each text field, what nodes have."""
+"""Of each text field, what nodes have; None where the Record has none of it."""
 
 
 def _rank(record: Record) -> Values[float]:

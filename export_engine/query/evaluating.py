@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from export_engine.query.asked import NUMBERS, TEXTS, Values
+from export_engine.query.asked import NUMBERS, TEXTS, T, Values
 from export_engine.query.fields import LACKS
 from export_engine.query.parsing import All, Not, QueryError, Test, Tree, Words, parse
 from export_engine.query.texts import finder, sizes_finder
@@ -68,16 +68,20 @@ def _evaluate_test(record: Record, test: Test) -> Nodes:
     if name == "overlay":
         return _match_overlay(record, test)
     if test.field.match == "number":
-        pairs = NUMBERS[name](record)
-        if pairs is None:
-            lacks = LACKS.get(test.field.needs, "is unknown for this program")
-            raise QueryError(f"{name} {lacks}", test.column)
+        pairs = _present(NUMBERS[name](record), test)
         compare, wanted = _COMPARE[test.compare], test.number or 0.0
         return {place for place, values in pairs for value in values if compare(value, wanted)}
-    asked = TEXTS[name](record)
+    asked = _present(TEXTS[name](record), test)
     if test.compare == "!=":
         return {place for place, texts in asked if texts} - _match_text(asked, test)
     return _match_text(asked, test)
+
+
+def _present(values: Values[T] | None, test: Test) -> Values[T]:
+    if values is None:
+        lacks = LACKS.get(test.field.needs, "is unknown for this program")
+        raise QueryError(f"{test.field.name} {lacks}", test.column)
+    return values
 
 
 def _match_text(asked: Values[str], test: Test) -> Nodes:

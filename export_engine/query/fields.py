@@ -12,7 +12,7 @@ Match = Literal["contains", "whole", "parts", "shape", "number"]
 parts, for any without a dot. `shape`: `[*, 64]`. `number`: compared. Case does not matter.
 """
 
-Needs = Literal["", "watch", "pairs", "profile"]
+Needs = Literal["", "watch", "pairs", "profile", "delegation"]
 """What has to be there before it can be asked."""
 
 
@@ -67,6 +67,9 @@ FIELDS = (
     Field("overlay", "contains", "Value of an annotation; overlay.NAME is one of them",
           "overlay.sensitivity > 0.5"),
     Field("tag", "whole", "A tag of the operator", "tag:core"),
+    Field("delegated", "whole", "The backend that a partition of it is for, or no", "delegated:no",
+          "delegation"),
+    Field("reason", "contains", "Why a backend leaves it outside", "reason:dtype", "delegation"),
     Field("users", "number", "Number of nodes that read it", "users = 0"),
     Field("inputs", "number", "Number of nodes that it reads", "inputs > 2"),
     Field("time", "number", "Time of the op, in microseconds", "time > 50", "profile"),
@@ -84,6 +87,7 @@ ALSO = {"scope": "module", "target": "op", "stack": "file"}
 LACKS: dict[str, str] = {
     "watch": "needs a watched run: Watch in the Values pane, or .record_values()",
     "pairs": "needs two runs: Compare in the Values pane, or .compare()",
+    "delegation": "needs a delegation: Lower in the Delegate pane, or .delegate()",
     "profile": "needs a profile: Profile in the Runs pane, or .cost().measure()",
 }
 """What is said of a field whose `needs` is not there."""

@@ -1,4 +1,4 @@
-"""What compiled code asks of the program's inputs, beside what the program itself asks."""
+"""Sizes and strides of inputs that compiled code requires, and the program does not."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,58 @@ def test_what_is_no_pte_is_said(tmp_path: Path, data: bytes) -> None:
     file.write_bytes(data)
     with pytest.raises(PteError):
         read_pte(file)
+
+
+@pytest.mark.slow
+def test_a_run_is_told_by_its_etdump_and_etrecord(tmp_path: Path) -> None:
+    """Instructions with times, ops and lines; both files are data, and hostile ones are refused."""
+    pytest.importorskip("executorch", reason="pip install '.[executorch]'")
+    import torch
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    from executorch.exir import to_edge_transform_and_lower
+    from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv, self.head = torch.nn.Conv2d(3, 8, 3), torch.nn.Linear(8, 4)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = self.conv(x)
+            y = torch.add(y, y, alpha=2)
+            return self.head(y.mean((2, 3))).cumsum(-1)
+
+    x = (torch.randn(2, 3, 8, 8),)
+    program = torch.export.export(Net().eval(), x)
+    edge = to_edge_transform_and_lower(
+        program, partitioner=[XnnpackPartitioner()], generate_etrecord=True
+    )
+    lowered = edge.to_executorch()
+    names = ("model.pte", "record.bin", "trace.etdp")
+    model, record, trace = (tmp_path / name for name in names)
+    model.write_bytes(lowered.buffer)
+    lowered.get_etrecord().save(record)
+    method = _load_for_executorch_from_buffer(lowered.buffer, enable_etdump=True)
+    for _ in range(3):
+        method.forward(x)
+    method.write_etdump_result_to_file(str(trace), str(tmp_path / "values.bin"))
+
+    run = explorer.view(model).timed(trace, record)
+    (plan,) = explorer.view(model).plans
+    assert run.times.keys() == {*range(len(plan.instructions))}
+    assert all(len(timed.microseconds) == 3 for timed in run.times.values())
+    lines = {op.origin: op.line for ops in run.ops.values() for op in ops}
+    text = Path(__file__).read_text().splitlines()
+    assert "alpha=2" in text[lines["add"] - 1]
+    assert [*explorer.load(record)] == ["program", "forward, before lowering"]
+    with pytest.raises(PteError, match="Open the program that ran"):
+        explorer.view(trace)
+
+    whole, rng = trace.read_bytes(), random.Random(56)
+    for _ in range(60):
+        data = bytearray(whole[: rng.choice((len(whole), rng.randrange(len(whole))))])
+        for _ in range(rng.choice((1, 8, 64))):
+            data[rng.randrange(len(data))] = rng.choice((0, 255, 128, rng.randrange(256)))
+        trace.write_bytes(data)
+        with suppress(PteError):
+            repr(explorer.view(model).timed(trace))

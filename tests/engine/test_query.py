@@ -57,6 +57,9 @@ def named(record: Record, text: str) -> set[str]:
         ("overlay.cost > 0.5", {"linear_1"}),
         ("dtype:i64 & kind:buffer", {"b_offset"}),
         ("finding:EX201", {"relu"}),
+        ("delegated:no", {"relu"}),
+        ("delegated:xnn*", {"linear"}),
+        ("reason:alpha", {"relu"}),
         ("users > 1 & kind:op", {"add"}),
         (f"file:query_cases.py:{LINE}", {"linear", "relu", "add"}),
         ("value.min < 0 & op:relu", set()),
@@ -87,11 +90,14 @@ def test_an_error_names_its_column(record: Record, text: str, column: int, said:
 def test_what_was_not_run_is_told(record: Record) -> None:
     import msgspec
 
-    bare: Any = msgspec.structs.replace(record, values=None, pairs=None, profile=None)
+    bare: Any = msgspec.structs.replace(
+        record, values=None, pairs=None, profile=None, delegations=[]
+    )
     for text, cure in (
         ("value.max > 1", r"\.record_values\(\)"),
         ("error.own > 1", r"\.compare\(\)"),
         ("time > 1", r"\.measure\(\)"),
+        ("delegated:no", r"\.delegate\(\)"),
     ):
         with pytest.raises(QueryError, match=cure):
             query(bare, text)

@@ -1,7 +1,9 @@
 /** What a Record has to say on each field of a query, node by node; the twin of `query/asked.py`. */
 
+import { isInside, nodeOfOp, opsOnTensors } from "../delegation";
+import { ensure } from "../maps";
 import { list, type NodeId, nodeId, type Program } from "../program";
-import type { Column, Graph, Record, ValueType } from "../record.gen";
+import type { Column, DelegatedOp, Delegation, Graph, Record, ValueType } from "../record.gen";
 import { floatsOf } from "../values";
 
 /** Told what a node has: a test holds of it if it holds of one of them. */
@@ -53,8 +55,32 @@ const stacks = (program: Program) =>
     program.stackAt(at),
   );
 
-/** Of each text field, what nodes have. */
-export const TEXTS: { readonly [field: string]: Source<string> } = {
+/** Of each field that is text, what nodes have; undefined where the Record has none of it. */
+export function textsOf(program: Program, field: string): Source<string> | undefined {
+  const { delegations } = program.record;
+  if ((field === "delegated" || field === "reason") && delegations.length === 0) return undefined;
+  return TEXTS[field];
+}
+
+/** What each delegation says of the nodes that its ops are of. */
+function ofDelegations(
+  program: Program,
+  text: (delegation: Delegation, op: DelegatedOp) => string,
+  tell: Tell<string>,
+): void {
+  const told = new Map<NodeId, string[]>();
+  for (const delegation of program.record.delegations) {
+    for (const op of opsOnTensors(delegation)) {
+      const node = nodeOfOp(program, delegation, op);
+      if (node < 0) continue;
+      const words = text(delegation, op);
+      ensure(told, node, () => [] as string[]).push(...(words ? [words] : []));
+    }
+  }
+  for (const [node, words] of told) tell(node, words);
+}
+
+const TEXTS: { readonly [field: string]: Source<string> } = {
   op: ({ record }, tell) =>
     byTable(
       record,
@@ -132,6 +158,10 @@ export const TEXTS: { readonly [field: string]: Source<string> } = {
       if (node >= 0) tell(nodeId(0, node), [code, kind, heading, sentence]);
     }
   },
+  delegated: (program, tell) =>
+    ofDelegations(program, ({ backend }, op) => (isInside(op) ? backend : "no"), tell),
+  reason: (program, tell) =>
+    ofDelegations(program, (_, op) => (isInside(op) ? "" : op.reason), tell),
 };
 
 function kindOf(program: Program, id: NodeId): string {

@@ -1,7 +1,7 @@
 /** Which nodes of a program match a query; the twin of `export_engine/query/evaluating.py`. */
 
 import { type NodeId, nodeId, type Program } from "../program";
-import { numbersOf, TEXTS } from "./asked";
+import { numbersOf, textsOf } from "./asked";
 import { LACKS } from "./fields.gen";
 import { QueryError, type Test, type Tree } from "./parse";
 import { pattern, sizesMatch } from "./texts";
@@ -54,12 +54,11 @@ function tested(program: Program, test: Test): Nodes {
   const { name, match, needs } = test.field;
   if (name === "overlay") return overlaid(program, test);
   const found = new Set<NodeId>();
+  const absent = () => {
+    throw new QueryError(`${name} ${LACKS[needs] ?? "is unknown for this program"}`, test.column);
+  };
   if (match === "number") {
-    const source = numbersOf(program, name);
-    if (!source) {
-      const lacks = LACKS[needs] ?? "is unknown for this program";
-      throw new QueryError(`${name} ${lacks}`, test.column);
-    }
+    const source = numbersOf(program, name) ?? absent();
     const compare = COMPARE[test.compare];
     const wanted = test.number ?? 0;
     source(program, (id, values) => {
@@ -69,7 +68,8 @@ function tested(program: Program, test: Test): Nodes {
   }
   const unlike = test.compare === "!=";
   const matches = textMatcher(test);
-  TEXTS[name]?.(program, (id, texts) => {
+  const source = textsOf(program, name) ?? absent();
+  source(program, (id, texts) => {
     if (unlike ? texts.length > 0 && !matches(texts) : matches(texts)) found.add(id);
   });
   return found;

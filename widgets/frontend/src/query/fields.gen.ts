@@ -1,7 +1,7 @@
 // What a query can ask of a node. Do not edit: `make types` writes it.
 
 export type Match = "contains" | "whole" | "parts" | "shape" | "number";
-export type Needs = "" | "watch" | "pairs" | "profile";
+export type Needs = "" | "watch" | "pairs" | "profile" | "delegation";
 
 export interface Field {
   name: string;
@@ -29,6 +29,8 @@ export const FIELDS: readonly Field[] = [
   { name: "finding", match: "contains", means: "A finding about it: code, heading or sentence", example: "finding:EX201", needs: "" },
   { name: "overlay", match: "contains", means: "Value of an annotation; overlay.NAME is one of them", example: "overlay.sensitivity > 0.5", needs: "" },
   { name: "tag", match: "whole", means: "A tag of the operator", example: "tag:core", needs: "" },
+  { name: "delegated", match: "whole", means: "The backend that a partition of it is for, or no", example: "delegated:no", needs: "delegation" },
+  { name: "reason", match: "contains", means: "Why a backend leaves it outside", example: "reason:dtype", needs: "delegation" },
   { name: "users", match: "number", means: "Number of nodes that read it", example: "users = 0", needs: "" },
   { name: "inputs", match: "number", means: "Number of nodes that it reads", example: "inputs > 2", needs: "" },
   { name: "time", match: "number", means: "Time of the op, in microseconds", example: "time > 50", needs: "profile" },
@@ -61,5 +63,6 @@ export const ALSO: { readonly [name: string]: string } = {
 export const LACKS: { readonly [needs: string]: string } = {
   watch: "needs a watched run: Watch in the Values pane, or .record_values()",
   pairs: "needs two runs: Compare in the Values pane, or .compare()",
+  delegation: "needs a delegation: Lower in the Delegate pane, or .delegate()",
   profile: "needs a profile: Profile in the Runs pane, or .cost().measure()",
 };

@@ -1,7 +1,7 @@
 /** What the search box offers to complete: fields of a query, and what a field can be. Pure. */
 
 import type { Program } from "../../program";
-import { TEXTS } from "../../query/asked";
+import { textsOf } from "../../query/asked";
 import { ALSO, FIELDS } from "../../query/fields.gen";
 
 export interface Suggestion {
@@ -14,7 +14,7 @@ export interface Suggestion {
 }
 
 const MOST = 8;
-const OFFERED = new Set(["op", "kind", "dtype", "device", "symbol", "function", "tag"]);
+const OFFERED = new Set(["op", "kind", "dtype", "device", "symbol", "function", "tag", "delegated"]);
 
 /** What can be put in place of what stands before the caret; nothing while that is complete. */
 export function suggestions(program: Program, text: string, caret: number): Suggestion[] {
@@ -50,7 +50,7 @@ function values(
   const field = ALSO[asked] ?? asked;
   if (!OFFERED.has(field)) return [];
   const counts = new Map<string, number>();
-  TEXTS[field]?.(program, (_, texts) => {
+  textsOf(program, field)?.(program, (_, texts) => {
     for (const each of texts) counts.set(each, (counts.get(each) ?? 0) + 1);
   });
   counts.delete(typed);
