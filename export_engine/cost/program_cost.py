@@ -496,7 +496,7 @@ def _scratch_of_scan(call: OpCall, inner: Amount) -> Amount | None:
         total = total + elements * (width + _INDEX)
         if width < _FLOAT and "float" in result.dtype:
             inner = largest(inner, whole * _FLOAT + elements * _INDEX)
-    return total + inner
+    return None if total is None else total + inner
 
 
 _INDEX, _FLOAT = 8, 4
