@@ -79,7 +79,7 @@ def _open_path(path: Path) -> PteFile | StagesResult | list[StagesResult] | list
     if is_etdump(path):
         raise PteError(
             f"{path.name} holds the times of a run. Open the program that ran: "
-            f'explorer.view("model.pte").timed({str(path)!r}, "etrecord.bin").'
+            f'explorer.view("model.pte").read_run({str(path)!r}, "etrecord.bin").'
         )
     if holds_export(path):
         return open_pte_export(path)

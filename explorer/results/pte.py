@@ -45,7 +45,7 @@ class PteFile:
         """Its methods: operators, delegates, instructions, memory plan."""
         return tuple(self.data.plans)
 
-    def timed(
+    def read_run(
         self, etdump: str | Path, etrecord: str | Path | None = None, method: str = "forward"
     ) -> PteRun:
         """Times of a run, instruction by instruction. `print` it.
@@ -104,7 +104,7 @@ class PteRun:
     def __init__(
         self, plan: Plan, times: Mapping[int, Timed], ops: Mapping[int, list[LoweredOp]]
     ) -> None:
-        """Make one; `PteFile.timed` does."""
+        """Make one; `PteFile.read_run` does."""
         self.plan = plan
         self.times = dict(times)
         """Per instruction; `.typical` is the median in microseconds, `.parts` are inner ops."""

@@ -127,6 +127,11 @@ class Entry:
         if self.verified and self._found is not None:
             record = with_decided(record, self._found)
         record = with_runs(record, self.runs, self.profile)
+        for delegation in self.delegations:
+            if delegation.is_stage:
+                from export_engine.delegate import title_partitions
+
+                record = title_partitions(record, delegation)
         return msgspec.structs.replace(
             record,
             stages=[*record.stages, *self.stages],

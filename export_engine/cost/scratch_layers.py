@@ -167,10 +167,10 @@ def recurrent_scratch(call: OpCall) -> Amount | None:
     layers, both = call.value("num_layers", 1), call.value("bidirectional", False) is True
     deep = isinstance(layers, int) and layers > 1
     outputs = steps * batch * hidden
-    given = call.size(call.type_of(states[0]).shape[-1])
-    if given is not None and given != hidden:  # projected: torch's own steps, not oneDNN's
+    projection = call.size(call.type_of(states[0]).shape[-1])
+    if projection is not None and projection != hidden:  # torch's own steps, not oneDNN's
         ways = 2 if both else 1
-        total = outputs * 4 + (steps - 1) * batch * given * ways + batch * hidden * 8
+        total = outputs * 4 + (steps - 1) * batch * projection * ways + batch * hidden * 8
         return total * width - (call.bytes(*call.results) or 0)
     if call.name == "aten.lstm" and source.dtype in ("float32", "bfloat16"):
         total = _onednn_lstm(steps, batch, inner, hidden)

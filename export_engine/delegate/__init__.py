@@ -25,5 +25,6 @@ if TYPE_CHECKING:
     from export_engine.delegate.fixes import fix_all as fix_all
     from export_engine.delegate.fixes import try_kinds as try_kinds
     from export_engine.delegate.op_table import make_op_table as make_op_table
+    from export_engine.delegate.titles import title_partitions as title_partitions
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -172,7 +172,7 @@ def _finding(record: Record) -> Values[str]:
     ]
 
 
-def _delegated(record: Record) -> Values[str] | None:
+def _delegation(record: Record) -> Values[str] | None:
     return _of_delegations(record, lambda own, op: own.backend if op.is_inside else "no")
 
 
@@ -217,7 +217,7 @@ TEXTS: dict[str, Callable[[Record], Values[str] | None]] = {
     "function": _function,
     "finding": _finding,
     "tag": _tag,
-    "delegated": _delegated,
+    "delegated": _delegation,
     "reason": _reason,
 }
 """Of each text field, what nodes have; None where the Record has none of it."""

@@ -92,6 +92,9 @@ def test_the_stage_has_partitions_that_open(planted: DelegationResult) -> None:
     record = planted._session.entries[planted.stage].record
     assert len(record.graphs) == 1 + len(planted.partitions)
     assert [each.is_stage for each in record.delegations] == [True]
+    calls = {record.targets[record.graphs[0].target[n.node]].label for n in record.graphs[0].nested}
+    assert all(label.startswith("XNNPACK ") for label in calls), calls
+    assert any("conv" in label for label in calls), calls
     (shown,) = planted._session.entries[0].record.delegations
     assert shown == planted.data
     assert {symbol.name for symbol in record.symbols} >= {"batch"}

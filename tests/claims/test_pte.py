@@ -141,7 +141,7 @@ def test_a_run_is_told_by_its_etdump_and_etrecord(tmp_path: Path) -> None:
         method.forward(x)
     method.write_etdump_result_to_file(str(trace), str(tmp_path / "values.bin"))
 
-    run = explorer.view(model).timed(trace, record)
+    run = explorer.view(model).read_run(trace, record)
     (plan,) = explorer.view(model).plans
     assert run.times.keys() == {*range(len(plan.instructions))}
     assert all(len(timed.microseconds) == 3 for timed in run.times.values())
@@ -159,4 +159,4 @@ def test_a_run_is_told_by_its_etdump_and_etrecord(tmp_path: Path) -> None:
             data[rng.randrange(len(data))] = rng.choice((0, 255, 128, rng.randrange(256)))
         trace.write_bytes(data)
         with suppress(PteError):
-            repr(explorer.view(model).timed(trace))
+            repr(explorer.view(model).read_run(trace))
