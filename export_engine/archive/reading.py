@@ -11,7 +11,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -31,16 +30,12 @@ from export_engine.describe import (
     CallSizes,
     FileNames,
     Graphs,
-    Scopes,
-    Stacks,
-    Strings,
     Symbols,
     describe_probe,
     describe_signature,
     describe_symbols,
     facts_of_program,
     places_of_symbols,
-    record_tables,
     with_findings,
 )
 from export_engine.quantization import with_quantization
@@ -131,13 +126,13 @@ def _read_program(members: Members, parts: Parts, title: str, name: str) -> Read
     shown = title if len(parts.programs) == 1 else f"{title}: {cut(name)}"
     both = None
     try:
-        result, notes = _record(program, shown, held, checked, kept.record)
-        record, note = result.with_findings(), kept.note
+        plain, graphs, notes = _record(program, shown, held, checked, kept.record)
+        record, note = with_findings(plain, None, graphs), kept.note
         if kept.record is not None:
-            both, note = merge_records(result.record, kept.record, record.findings)
+            both, note = merge_records(plain, kept.record, record.findings)
             if both is None:
-                result, notes = _record(program, shown, held, checked, None)
-            record = both or result.with_findings()
+                plain, graphs, notes = _record(program, shown, held, checked, None)
+            record = both or with_findings(plain, None, graphs)
     except ArchiveError as error:
         raise ArchiveError(f"{title} is not opened: {error}") from error
     notes = [*parts.notes(name), *notes]
@@ -161,33 +156,23 @@ def _note_unknown_fields(unknown: Mapping[str, str], first: str) -> str:
     )
 
 
-class _Made(NamedTuple):
-    """A Record, and the tables that it is written with."""
-
-    record: Record
-    strings: Strings
-    stacks: Stacks
-
-    def with_findings(self) -> Record:
-        """With what is found in it."""
-        return with_findings(self.record, None, self.strings, self.stacks)
-
-
 def _record(
     program: schema.ExportedProgram,
     title: str,
     held: Mapping[str, int],
     checked: bool,
     kept: Record | None,
-) -> tuple[_Made, list[str]]:
-    """The Record of a program, with the saved one's names of symbols and paths of inputs."""
+) -> tuple[Record, Graphs, list[str]]:
+    """The Record of a program, its tables, and notes on what could not be read.
+
+    It has the saved one's names of symbols and paths of inputs.
+    """
     source = FileSource(program, held, checked)
     source.input_paths = paths_of(kept, source.input_paths)
-    strings = Strings()
-    stacks = Stacks(strings, FileNames({}))
     symbols = Symbols({**_user_names(program.graph_module, source.input_paths), **names_of(kept)})
-    scopes = Scopes(title, [cut(call.fqn) for call in program.graph_module.module_call_graph])
-    graphs = Graphs(source.describe_target, symbols, scopes, strings, stacks, limits.FRAMES)
+    modules = [cut(call.fqn) for call in program.graph_module.module_call_graph]
+    files = FileNames({})
+    graphs = Graphs(source.describe_target, symbols, title, modules, files, limits.FRAMES)
     graphs.add(source.graph, "main")
     signature = describe_signature(source, graphs.entries[0], graphs.values)
     sizes = CallSizes(source, source.input_paths, symbols)
@@ -202,12 +187,12 @@ def _record(
         verdict=f"loaded, {ops:,} {'op' if ops == 1 else 'ops'}{sizes_said(described)}",
         shapes="",
         torch_version=cut(program.torch_version),
-        **record_tables(graphs, symbols, strings, stacks),
+        **graphs.tables(),
         signature=signature,
         symbols=described,
         probe=probe,
     )
-    return _Made(record, strings, stacks), _notes(program, source)
+    return record, graphs, _notes(program, source)
 
 
 def _user_names(module: schema.GraphModule, paths: Sequence[str]) -> dict[str, str]:

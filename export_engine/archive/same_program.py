@@ -1,9 +1,9 @@
 """Whether the Record saved in an archive is of its program.
 
-What torch does not keep when it saves a program is left out: where an op that runs a graph and a
-`getitem` of its results come from, their names and those of nested graphs, an example of a size
-that follows from data, the fields of a class that the file does not name, and the bytes of a tensor
-subclass.
+What torch does not keep when it saves a program is left out: where an op that runs a graph, a
+`getitem` of its results and a lifted constant come from, names of such ops and of nested graphs, an
+example of a size that follows from data, the fields of a class that the file does not name, and the
+bytes of a tensor subclass.
 """
 
 from __future__ import annotations
@@ -112,9 +112,10 @@ class _Origins:
         name = self._record.strings[graph.name[node]]
         if target is not None and target.kind == "higher_order":
             return target, name
+        if graph.op[node] == _PLACEHOLDER:
+            return name, self._record.strings[graph.args[node]], graph.housekeeping[node]
         origin = self._scope(graph.scope[node]), self._stack(graph.stack[node])
-        args = self._record.strings[graph.args[node]] if graph.op[node] == _PLACEHOLDER else ""
-        return target, name, *origin, args, graph.housekeeping[node]
+        return target, name, *origin, graph.housekeeping[node]
 
     def _find_target(self, number: int) -> Target | None:
         """A target without its tags, of which each torch has others, and a custom op's schema."""

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from export_engine.describe.findings import with_decided as with_decided
     from export_engine.describe.findings import with_findings as with_findings
     from export_engine.describe.graphs import Graphs as Graphs
-    from export_engine.describe.graphs import record_tables as record_tables
     from export_engine.describe.live_signature import input_paths as input_paths
-    from export_engine.describe.scopes import Scopes as Scopes
     from export_engine.describe.signature import describe_signature as describe_signature
     from export_engine.describe.size_rules import describe_probe as describe_probe
     from export_engine.describe.source import AnySize as AnySize
@@ -41,7 +39,5 @@ if TYPE_CHECKING:
     from export_engine.describe.symbol_names import Leaf as Leaf
     from export_engine.describe.symbol_names import user_names as user_names
     from export_engine.describe.symbols import Symbols as Symbols
-    from export_engine.describe.tables import Stacks as Stacks
-    from export_engine.describe.tables import Strings as Strings
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -17,19 +17,18 @@ from export_engine.describe.eager_check import describe_check
 from export_engine.describe.failure import describe_failure
 from export_engine.describe.file_names import FileNames
 from export_engine.describe.findings import with_findings
-from export_engine.describe.graphs import Graphs, record_tables
+from export_engine.describe.graphs import Graphs
 from export_engine.describe.held_tensors import ends_of_held
 from export_engine.describe.live_graph import describe_target
 from export_engine.describe.live_signature import input_paths
 from export_engine.describe.live_source import LiveSource
 from export_engine.describe.partial_graph import add_partial, module_paths
 from export_engine.describe.passes import describe_passes
-from export_engine.describe.scopes import Scopes
-from export_engine.describe.shape_contract import describe_contract
+from export_engine.describe.shape_contract import describe_contract, shapes_of
 from export_engine.describe.signature import describe_signature
 from export_engine.describe.symbol_names import Leaf, birth_places, user_names
 from export_engine.describe.symbols import Symbols
-from export_engine.describe.tables import Stacks, Strings, make_ragged
+from export_engine.describe.tables import Stacks, make_ragged
 from export_engine.findings import Finding
 from export_engine.quantization import with_quantization
 from export_engine.record import (
@@ -44,7 +43,7 @@ from export_engine.record import (
     sizes_said,
     with_groups,
 )
-from export_engine.shapes import Shapes, other_form
+from export_engine.shapes import other_form
 from export_engine.torch_internals import Area, LiveProgram, left_out, origins
 from export_engine.traced_sizes import call_paths, symbol_names
 
@@ -58,10 +57,8 @@ def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
     """
     if isinstance(attempt, Exported) and attempt.kept is not None:
         return _complete_loaded(attempt, attempt.kept)
-    strings = Strings()
     named_by = attempt.request or attempt.named_by
     cells = named_by.cells if named_by else attempt.cells
-    stacks = Stacks(strings, FileNames(cells))
     program = attempt.program if isinstance(attempt, Exported | GivenGraph) else None
     paths = _paths(program, attempt)
     places = birth_places(attempt.recording.births, paths)
@@ -70,17 +67,15 @@ def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
         modules = module_paths(attempt)
     else:
         modules = [call.fqn for call in program.module_call_graph]
-    scopes = Scopes(attempt.title, modules)
-    graphs = Graphs(describe_target, symbols, scopes, strings, stacks)
+    graphs = Graphs(describe_target, symbols, attempt.title, modules, FileNames(cells))
+    stacks = graphs.stacks
     source = LiveSource(program, paths, symbols) if program is not None else None
     if source is not None:
         graphs.add(source.graph, "main")
         signature = describe_signature(source, graphs.entries[0], graphs.values)
     else:
         signature = add_partial(graphs, symbols, attempt)
-    contract = describe_contract(
-        attempt, source, paths, _shapes(attempt), symbols, stacks, signature, graphs.values
-    )
+    contract = describe_contract(attempt, source, paths, graphs, signature)
     failure = describe_failure(attempt, stacks) if isinstance(attempt, Failed) else None
     record = Record(
         title=attempt.title,
@@ -94,7 +89,7 @@ def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
         warnings=attempt.warnings,
         left_out=_left_out(attempt),
         printed=attempt.printed,
-        **record_tables(graphs, symbols, strings, stacks),
+        **graphs.tables(),
         signature=signature,
         symbols=contract.symbols,
         guards=contract.guards,
@@ -105,17 +100,13 @@ def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
         given_up=list(attempt.request.given_up) if attempt.request else [],
         fixed_code=_diffs_of_fixes(attempt, stacks),
         check=_check(attempt),
-        level=_level(attempt, graphs, strings, stacks),
-        origins=_origins(attempt, strings),
+        level=_level(attempt, graphs),
+        origins=_origins(attempt, graphs),
     )
     if isinstance(attempt, GivenGraph):
         record = msgspec.structs.replace(record, overlays=describe_passes(attempt.program.graph))
     record = with_quantization(with_groups(record), ends_of_held(program))
-    return (
-        with_findings(record, attempt, strings, stacks, also)
-        if isinstance(attempt, Exported)
-        else record
-    )
+    return with_findings(record, attempt, graphs, also) if isinstance(attempt, Exported) else record
 
 
 def _paths(program: LiveProgram | None, attempt: Attempt) -> list[str]:
@@ -151,21 +142,20 @@ def _diffs_of_fixes(attempt: Attempt, stacks: Stacks) -> list[str]:
     return [edit.diff(stacks.files.name_of(edit.file)) for edit in edits]
 
 
-def _level(attempt: Attempt, graphs: Graphs, strings: Strings, stacks: Stacks) -> LevelRow | None:
+def _level(attempt: Attempt, graphs: Graphs) -> LevelRow | None:
     if not isinstance(attempt, Exported) or attempt.level is None:
         return None
-    targets = graphs.targets.entries
-    return describe_level(attempt.level, graphs.entries[0], targets, strings, stacks)
+    return describe_level(attempt.level, graphs)
 
 
-def _origins(attempt: Attempt, strings: Strings) -> Ragged | None:
+def _origins(attempt: Attempt, graphs: Graphs) -> Ragged | None:
     """Where the nodes of a given program come from, which is an edge program or the like."""
     if not isinstance(attempt, Exported) or attempt.request is not None:
         return None
     if attempt.program.dialect == "TRAINING":
         return None
     chains = (dict.fromkeys(origins(node)[::-1]) for node in attempt.program.graph.nodes)
-    return make_ragged([[strings.number(name) for name in chain] for chain in chains])
+    return make_ragged([[graphs.strings.number(name) for name in chain] for chain in chains])
 
 
 def _check(attempt: Attempt) -> Check | None:
@@ -187,19 +177,14 @@ def _names(program: LiveProgram | None, paths: list[str], attempt: Attempt) -> d
     return user_names(leaves, named_by.shapes if named_by else None)
 
 
-def _shapes(attempt: Attempt) -> Shapes | None:
-    request = attempt.request
-    return request.shapes if request else None
-
-
 def _shapes_text(attempt: Attempt) -> str:
-    shapes = _shapes(attempt)
+    shapes = shapes_of(attempt)
     return str(shapes) if shapes is not None else ""
 
 
 def _other_form(attempt: Attempt) -> Literal["", "Dims", "ShapesSpec"]:
     exported = isinstance(attempt, Exported) and attempt.level is None
-    shapes = _shapes(attempt) if exported else None
+    shapes = shapes_of(attempt) if exported else None
     return (other_form(shapes) or "") if shapes is not None else ""
 
 

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections import Counter
 
 from export_engine.attempt import Level
-from export_engine.describe.tables import Stacks, Strings
-from export_engine.record import Graph, LevelRow, ReplacedOp, Target
+from export_engine.describe.graphs import Graphs
+from export_engine.record import LevelRow, ReplacedOp
 from export_engine.transform import outside
 
 
-def describe_level(
-    level: Level, graph: Graph, targets: list[Target], strings: Strings, stacks: Stacks
-) -> LevelRow:
+def describe_level(level: Level, graphs: Graphs) -> LevelRow:
     """The Record's row for a decomposition.
 
     Args:
         level: the decomposition.
-        graph: the main graph, described.
-        targets: the Record's.
-        strings: the Record's.
-        stacks: the Record's; the files of decompositions are added to its files.
+        graphs: the program, described; the files of decompositions are added to its files.
     """
+    graph, strings, files = graphs.entries[0], graphs.strings, graphs.stacks.files
     names = strings.entries
     nodes = [names[number] for number in graph.name]
     origins = [level.origins.get(name) for name in nodes]
@@ -36,12 +32,12 @@ def describe_level(
                 replaced.count,
                 _format_counts(Counter(replaced.into)),
                 replaced.function,
-                stacks.files.number(replaced.file) if replaced.file else -1,
+                files.number(replaced.file) if replaced.file else -1,
                 replaced.line,
             )
             for replaced in level.replaced
         ],
-        _format_counts(outside([graph], targets)),
+        _format_counts(outside([graph], graphs.targets.entries)),
     )
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from export_engine.describe.fix_cards import fix_card
-from export_engine.describe.tables import Stacks, Strings
+from export_engine.describe.graphs import Graphs
+from export_engine.describe.tables import Stacks
 from export_engine.findings import (
     Analysis,
     Finding,
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 def with_findings(
     record: Record,
     exported: Exported | None,
-    strings: Strings,
-    stacks: Stacks,
+    graphs: Graphs,
     also: Sequence[Finding] = (),
 ) -> Record:
     """The Record of a program with what is wrong or surprising about it.
@@ -35,8 +35,7 @@ def with_findings(
     Args:
         record: the program, described.
         exported: the attempt that gave it; None where there is the Record alone.
-        strings: the table of texts that the Record is written with.
-        stacks: that of stacks.
+        graphs: whose tables the Record is written with.
         also: findings of a run of the program.
     """
     looked = look_at_record(record) if exported is None else _analyse(exported, record)
@@ -44,18 +43,14 @@ def with_findings(
     rows, fixes = [], 0
     findings = in_order([*looked.findings, *also])
     for finding in findings:
-        rows.append(_row(finding, stacks, fixes if finding.fix else -1, request))
+        rows.append(_row(finding, graphs.stacks, fixes if finding.fix else -1, request))
         fixes += len(finding.fixes)
-    frames = stacks.frames()
     return msgspec.structs.replace(
         record,
         findings=rows,
         not_looked_for=[kind.value for kind in looked.not_looked_for],
-        frames=frames,
-        stacks=stacks.stacks(),
-        files=stacks.files.entries,
-        strings=strings.entries,
         verdict=_verdict(record.verdict, findings),
+        **graphs.origins(),
     )
 
 

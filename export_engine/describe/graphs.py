@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from export_engine.describe.file_names import FileNames
 from export_engine.describe.scopes import Scopes
 from export_engine.describe.source import GraphSource, Node
 from export_engine.describe.symbols import Symbols
@@ -28,34 +29,35 @@ class Within(NamedTuple):
 
 
 class Graphs:
-    """Describes graphs, the nested ones after the one that runs them."""
+    """Describes graphs, the nested ones after the one that runs them, with the Record's tables."""
 
     def __init__(
         self,
         describe_target: Callable[[Any], Target],
         symbols: Symbols,
-        scopes: Scopes,
-        strings: Strings,
-        stacks: Stacks,
+        title: str,
+        modules: Iterable[str],
+        files: FileNames,
         most_frames: int | None = None,
     ) -> None:
         """Make one.
 
         Args:
             describe_target: what a node calls.
-            symbols: of the Record, as are the others.
-            scopes: the modules.
-            strings: the texts.
-            stacks: the lines.
+            symbols: of the Record.
+            title: of the Record; the name of the root module.
+            modules: attribute paths of the program's modules.
+            files: what its files are called.
             most_frames: of one stack; the outermost of a longer one are left out.
         """
+        self.entries: list[Graph] = []
+        self.symbols = symbols
+        self.strings = Strings()
+        self.stacks = Stacks(self.strings, files)
         self.values = Values(symbols)
         self.targets: Table[Any, Target] = Table()
-        self.scopes = scopes
-        self.entries: list[Graph] = []
+        self._scopes = Scopes(title, modules)
         self._describe_target = describe_target
-        self._strings = strings
-        self._stacks = stacks
         self._most_frames = most_frames
         self._stack_numbers: dict[tuple[str, Stack], int] = {}
 
@@ -71,7 +73,7 @@ class Graphs:
         graph = self._columns(source, title, within or Within())
         self.entries.append(graph)
         for node, argument, inner, holder in source.iter_nested():
-            below = Within(graph.scope[node], self._stacks.stack(graph.stack[node]))
+            below = Within(graph.scope[node], self.stacks.stack(graph.stack[node]))
             nested = self.add(inner, argument, below)
             graph.nested.append(NestedGraph(node, nested, argument, holder))
         return number
@@ -82,14 +84,14 @@ class Graphs:
         inputs: list[list[int]] = []
         for node in source.nodes():
             ops.append(_OP_NUMBERS[node.op])
-            names.append(self._strings.number(node.name))
+            names.append(self.strings.number(node.name))
             target = -1 if node.target is None else self._target(node.target)
             kind = self.values.number(node.value)
             targets.append(target)
             types.append(kind)
             scopes.append(self._scope(node, within))
             stacks.append(self._stack(node.stack, within))
-            args.append(self._strings.number(node.args))
+            args.append(self.strings.number(node.args))
             inputs.append(node.inputs)
             housekeeping.append(node.op == "call_function" and self._is_housekeeping(target, kind))
         return Graph(
@@ -113,7 +115,7 @@ class Graphs:
     def _scope(self, node: Node, within: Within) -> int:
         if node.op in _OUTSIDE:
             return -1
-        number = self.scopes.number(node.modules)
+        number = self._scopes.number(node.modules)
         return number if number >= 0 else within.scope
 
     def _stack(self, text: str | None, within: Within) -> int:
@@ -124,7 +126,7 @@ class Graphs:
             stack = self._cut(parse_stack_trace(text))
             if within.stack and stack[:1] != within.stack[:1]:
                 stack = self._cut(without_repeats([*within.stack, *stack]))
-            number = self._stack_numbers[text, within.stack] = self._stacks.number(stack)
+            number = self._stack_numbers[text, within.stack] = self.stacks.number(stack)
         return number
 
     def _cut(self, stack: Stack) -> Stack:
@@ -139,20 +141,22 @@ class Graphs:
             return True
         return called.kind == "python" and self.values.entry(kind).kind in _SYMBOLIC
 
+    def tables(self) -> dict[str, Any]:
+        """The fields of a Record that its columns are: graphs and what they point into."""
+        return {
+            "targets": self.targets.entries,
+            "types": self.values.table.entries,
+            "expressions": self.symbols.expressions,
+            "scopes": self._scopes.table.entries,
+            "graphs": self.entries,
+            **self.origins(),
+        }
 
-def record_tables(
-    graphs: Graphs, symbols: Symbols, strings: Strings, stacks: Stacks
-) -> dict[str, Any]:
-    """The fields of a Record that its columns are: graphs and the tables that they point into."""
-    frames = stacks.frames()
-    return {
-        "strings": strings.entries,
-        "targets": graphs.targets.entries,
-        "types": graphs.values.table.entries,
-        "expressions": symbols.expressions,
-        "scopes": graphs.scopes.table.entries,
-        "files": stacks.files.entries,
-        "frames": frames,
-        "stacks": stacks.stacks(),
-        "graphs": graphs.entries,
-    }
+    def origins(self) -> dict[str, Any]:
+        """Those of them that grow with each stack that is described."""
+        return {
+            "frames": self.stacks.frames(),
+            "stacks": self.stacks.stacks(),
+            "files": self.stacks.files.entries,
+            "strings": self.strings.entries,
+        }

@@ -14,6 +14,7 @@ from export_engine.describe.contract import (
     with_bounds,
     with_kept,
 )
+from export_engine.describe.graphs import Graphs
 from export_engine.describe.live_source import LiveSource
 from export_engine.describe.size_rules import Traced, describe_probe
 from export_engine.describe.symbol_facts import (
@@ -21,10 +22,7 @@ from export_engine.describe.symbol_facts import (
     facts_of_program,
     places_of_symbols,
 )
-from export_engine.describe.symbols import Symbols
-from export_engine.describe.tables import Stacks
 from export_engine.describe.timeline import describe_timeline
-from export_engine.describe.value_table import Values
 from export_engine.record import Event, Guard, Probe, Signature, Symbol
 from export_engine.shapes import Shapes
 from export_engine.traced_sizes import birth_dims
@@ -39,15 +37,17 @@ class Contract(NamedTuple):
     probe: Probe
 
 
+def shapes_of(attempt: Attempt) -> Shapes | None:
+    """What was asked for."""
+    return attempt.request.shapes if attempt.request else None
+
+
 def describe_contract(
     attempt: Attempt,
     source: LiveSource | None,
     paths: list[str],
-    shapes: Shapes | None,
-    symbols: Symbols,
-    stacks: Stacks,
+    graphs: Graphs,
     signature: Signature,
-    values: Values,
 ) -> Contract:
     """All of it.
 
@@ -55,20 +55,18 @@ def describe_contract(
         attempt: whose.
         source: its program; None for a failure.
         paths: of the user inputs.
-        shapes: what was asked for.
-        symbols: of the program.
-        stacks: of the Record.
+        graphs: of the Record.
         signature: of the program, described.
-        values: the Record's value types.
     """
-    recording = attempt.recording
+    recording, shapes = attempt.recording, shapes_of(attempt)
+    symbols, stacks = graphs.symbols, graphs.stacks
     program = source.program if source else None
     recorded = Guards(recording)
     born = birth_dims(recording.births, paths)
     guards = describe_guards(program, recorded, symbols, stacks, born, signature, shapes)
     sizes = CallSizes(source, paths, symbols) if source else None
     timeline = describe_timeline(attempt, symbols, stacks, recorded, guards)
-    places = places_of_symbols(signature, values, symbols)
+    places = places_of_symbols(signature, graphs.values, symbols)
     births = {str(birth.symbol): birth.stack for birth in recording.births}
     described = describe_symbols(
         symbols,

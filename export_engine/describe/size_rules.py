@@ -27,7 +27,7 @@ from export_engine.record import (
     canonical,
     sizes_of_symbols,
 )
-from export_engine.sizes import Expression, Formula, evaluate_formula, sizes_in
+from export_engine.sizes import Evaluator, Expression, Formula, sizes_in
 from export_engine.traced_sizes import InputPlace
 
 _SAMPLES = 48
@@ -145,12 +145,13 @@ class _Origins:
         return -1 if False not in sense else self._senses.get(sense, -1)
 
     def _sense(self, formula: Formula) -> tuple[bool | None, ...]:
-        return tuple(_truth(formula, sizes) for sizes in self._samples)
+        evaluate = Evaluator(formula)
+        return tuple(_truth(evaluate, sizes) for sizes in self._samples)
 
 
-def _truth(formula: Formula, sizes: Sequence[int]) -> bool | None:
+def _truth(evaluate: Evaluator, sizes: Sequence[int]) -> bool | None:
     try:
-        return bool(evaluate_formula(formula, sizes))
+        return bool(evaluate(sizes))
     except (ArithmeticError, ValueError):
         return None
 

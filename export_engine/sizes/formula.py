@@ -71,18 +71,7 @@ def evaluate_formula(formula: Formula, sizes: Sequence[int]) -> Any:
     Raises:
         ArithmeticError, ValueError: it is undefined for these sizes, as with a division by zero.
     """
-    stack: list[Any] = []
-    for token in formula:
-        if not isinstance(token, str):
-            stack.append(token)
-        elif token in OPERATORS:
-            count, function = OPERATORS[token]
-            values = stack[-count:]
-            del stack[-count:]
-            stack.append(function(*values))
-        else:
-            stack.append(sizes[int(token[1:])])
-    return stack[0]
+    return Evaluator(formula)(sizes)
 
 
 class Evaluator:

@@ -12,7 +12,14 @@ from typing import Any
 import sympy
 import torch
 
-from export_engine.sizes import Expression, make_expression, name_symbol, number, print_size
+from export_engine.sizes import (
+    Expression,
+    find_line,
+    make_expression,
+    name_symbol,
+    number,
+    print_size,
+)
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
 from export_engine.torch_internals.live_program import LiveProgram
@@ -164,14 +171,8 @@ def apply_replacements(env: Any, expression: Any) -> Any:
 
 def linear_in(expression: Any, symbol: Any) -> tuple[int, int] | None:
     """An expression as `scale * symbol + offset` with whole numbers, scale 1 or more; else None."""
-    if getattr(expression, "free_symbols", None) != {symbol}:
-        return None
-    offset = expression.subs(symbol, 0)
-    scale = expression.subs(symbol, 1) - offset
-    whole = scale.is_integer and offset.is_integer and scale >= 1
-    if not whole or not (expression - (scale * symbol + offset)).expand().is_zero:
-        return None
-    return int(scale), int(offset)
+    line = find_line(read_sympy(expression)) if isinstance(expression, sympy.Basic) else None
+    return line[1:] if line is not None and line[0] == str(symbol) else None
 
 
 def list_traced_symbols(env: Any) -> list[Any]:
