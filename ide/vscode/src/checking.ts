@@ -1,4 +1,4 @@
-/** `export-explorer check`, with what it finds in Problems. */
+/** Runs `export-explorer check`, and lists its problems in Problems. */
 
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ const SEVERITIES = {
   note: vscode.DiagnosticSeverity.Information,
 } as const;
 
-/** What is checked, and where a problem goes that is of no line. */
+/** A check, and the file of problems without a line. */
 interface Target {
   /** Of `check`; none for what `pyproject.toml` names. */
   calls: readonly string[];
@@ -33,7 +33,7 @@ export class Checking {
     private readonly texts: ReadOnlyTexts,
   ) {}
 
-  /** Exports what a function of the active file gives; asks which one, where there are several. */
+  /** Exports the result of a function of the active file; asks which one, if there are several. */
   async checkFile(): Promise<void> {
     const editor = vscode.window.activeTextEditor;
     if (editor?.document.languageId !== "python" || editor.document.uri.scheme !== "file") {
@@ -62,7 +62,7 @@ export class Checking {
     });
   }
 
-  /** Checks what the `pyproject.toml` of a folder names. */
+  /** Runs the checks of a folder's `pyproject.toml`. */
   async checkConfig(): Promise<void> {
     const active = vscode.window.activeTextEditor?.document.uri;
     const folder =
@@ -79,7 +79,7 @@ export class Checking {
     this.problems.clear();
   }
 
-  /** What was found in a text that is edited may stand on other lines by now. */
+  /** Problems of an edited text may have moved to different lines. */
   edited(uri: vscode.Uri): void {
     if (!this.problems.has(uri)) return;
     for (const [key, found] of this.found) {

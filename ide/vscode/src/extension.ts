@@ -1,4 +1,6 @@
-/** The extension of VS Code: `.pt2` files open, lines and ops are linked, checks stand in Problems. */
+/**
+ * The extension of VS Code: `.pt2` files open, lines and ops are linked, checks report to Problems.
+ */
 
 import * as vscode from "vscode";
 import { Checking } from "./checking";

@@ -104,7 +104,7 @@ class Shown {
     }
   }
 
-  /** Reads the file, and shows it; what was begun before is stopped. */
+  /** Reads the file and shows it; stops an earlier read. */
   private async read(): Promise<void> {
     this.running.cancel();
     this.running = new vscode.CancellationTokenSource();

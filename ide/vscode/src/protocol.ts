@@ -1,4 +1,4 @@
-/** What the page of a program and the extension tell each other. */
+/** The messages between the page of a program and the extension. */
 
 import type { Source } from "../../../widgets/frontend/src/editor_link/link";
 import type { Place } from "../../../widgets/frontend/src/selection";
@@ -10,7 +10,7 @@ export interface ExportedSource extends Source {
   text: string | null;
 }
 
-/** What helps after a failure; each is a button. */
+/** Remedies of a failure; each is a button. */
 export type Cure = "retry" | "select-python" | "settings";
 
 export type ToPage =

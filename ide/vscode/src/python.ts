@@ -1,10 +1,10 @@
-/** The Python that has Export Explorer: which it is, and what it says. */
+/** The Python that has Export Explorer, and its commands. */
 
 import { spawn } from "node:child_process";
 import * as vscode from "vscode";
 import type { Cure } from "./protocol";
 
-/** A command that failed: what happened and where, a command that cures it, and what may help. */
+/** A failed command: the error, a command that fixes it, and remedies. */
 export class Failure extends Error {
   constructor(
     sentence: string,
@@ -15,7 +15,7 @@ export class Failure extends Error {
   }
 }
 
-/** What a command printed, and the code it ended with. */
+/** The output and the exit code of a command. */
 export interface Ended {
   out: string;
   error: string;
@@ -41,7 +41,7 @@ export async function pythonFor(resource: vscode.Uri): Promise<string> {
   return (await selected(resource)) ?? (process.platform === "win32" ? "python" : "python3");
 }
 
-/** What the Python extension has selected; undefined where there is no such extension. */
+/** The Python extension's interpreter; undefined without that extension. */
 async function selected(resource: vscode.Uri): Promise<string | undefined> {
   const extension = vscode.extensions.getExtension<PythonApi>("ms-python.python");
   if (!extension) return undefined;

@@ -1,4 +1,4 @@
-/** Texts that are only to be read: what was exported where its file is not the user's, pages on codes. */
+/** Read-only texts: exported sources whose file is not the user's, and pages on codes. */
 
 import { basename } from "node:path";
 import * as vscode from "vscode";

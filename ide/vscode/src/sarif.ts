@@ -1,4 +1,4 @@
-/** What `export-explorer check --format sarif` reports. Pure. */
+/** The report of `export-explorer check --format sarif`. Pure. */
 
 export interface Problem {
   code: string;
@@ -8,7 +8,7 @@ export interface Problem {
   file: string | null;
   /** From 1. */
   line: number;
-  /** The page on its code, in Markdown; empty where there is none. */
+  /** The page on its code, in Markdown; empty if there is none. */
   page: string;
 }
 

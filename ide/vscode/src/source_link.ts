@@ -45,7 +45,7 @@ export class SourceLink {
     shown.revealRange(at, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   }
 
-  /** The user's own file where it is there and was not edited; else what was exported, to be read. */
+  /** The user's own file if it exists and was not edited; if not, the exported text, read-only. */
   private async documentOf(source: ExportedSource): Promise<vscode.TextDocument> {
     const path = unfixed(source);
     if (source.origin === "user" && !isFixed(source) && isOfThisMachine(path)) {
@@ -89,7 +89,7 @@ export class SourceLink {
 /** Whether a path is of this machine's disks: to open `\\\\host\\share` signs in at that host. */
 const isOfThisMachine = (path: string): boolean => isAbsolute(path) && !/^[\\/]{2}/.test(path);
 
-/** A file of the disk; undefined where there is none. */
+/** A file on disk; undefined if there is none. */
 async function opened(path: string): Promise<vscode.TextDocument | undefined> {
   try {
     return await vscode.workspace.openTextDocument(vscode.Uri.file(path));

@@ -1,4 +1,4 @@
-/** What a program costs at some sizes, from the table of its formulas. Pure. */
+/** The cost of a program at some sizes, from the table of its formulas. Pure. */
 
 import { evaluate } from "./formula";
 import type { AmountTable, CostTable } from "./messages.gen";
@@ -101,7 +101,7 @@ export class CostModel {
       .map(({ maker, bytes }) => ({ node: nodeId(0, maker), bytes }));
   }
 
-  /** What has most of something, the most first; what has none is left out. */
+  /** The largest amounts first; those without any are left out. */
   ranking(amounts: Float64Array, by: GroupBy): Total[] {
     const totals: Total[] = [];
     for (const { name, nodes, places } of this.grouped(by)) {
@@ -112,7 +112,7 @@ export class CostModel {
     return totals.sort((one, other) => other.cost - one.cost);
   }
 
-  /** The largest value of a symbol at which all of it fits into so many bytes; null for none. */
+  /** The largest value of a symbol at which all of it fits into so many bytes; null if none. */
   largestFitting(sizes: readonly number[], symbol: number, limit: number): number | null {
     const { lower, upper } = this.program.record.symbols[symbol] ?? { lower: 1, upper: null };
     const fits = (value: number): boolean =>

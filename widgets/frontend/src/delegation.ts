@@ -1,4 +1,4 @@
-/** What delegation backends take of a program, tied to nodes. Pure. */
+/** The ops of a program that delegation backends take, by node. Pure. */
 
 import { ensure } from "./maps";
 import { type NodeId, nodeId, type Program } from "./program";

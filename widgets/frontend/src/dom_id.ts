@@ -1,4 +1,7 @@
-/** Ids for what ARIA ties together. Several views, of bundles of their own, may share a page: Preact's `useId` repeats there. */
+/**
+ * Ids for elements that ARIA connects. Several views, with separate bundles, may share a page:
+ * Preact's `useId` repeats there.
+ */
 
 import { useMemo } from "preact/hooks";
 

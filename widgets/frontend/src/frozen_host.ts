@@ -1,4 +1,4 @@
-/** The Host of a page without a kernel: everything that a view may ask for is in the page. */
+/** The Host of a page without a kernel: all answers are in the page. */
 
 import type { Asks, AttemptHead, Host, Layout, SetState } from "./host";
 import type { ByName, Frozen, OfFile, OfGraph, OfPair } from "./messages.gen";

@@ -1,6 +1,6 @@
 /**
- * What a view needs from wherever it runs. A notebook with a live kernel is one host; a frozen page
- * is another. Views never talk to a kernel directly.
+ * The interface between a view and the page that it runs in. A notebook with a live kernel is one
+ * host; a frozen page is another. Views never talk to a kernel directly.
  */
 
 import type { Asks, AttemptHead, SetState, Token } from "./messages.gen";

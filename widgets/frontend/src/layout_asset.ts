@@ -1,5 +1,5 @@
 /**
- * An asset of its own, `layout.js`: the layout worker as text, two thirds of the front end. The page
+ * A separate asset, `layout.js`: the layout worker as text, two thirds of the front end. The page
  * shows views without it, and pictures get the layered layout until it is there.
  */
 

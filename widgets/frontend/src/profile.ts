@@ -1,4 +1,4 @@
-/** What ops cost, by a Record's profile: by kind of op, scope and line. Pure. */
+/** The cost of ops, from a Record's profile: by kind of op, scope and line. Pure. */
 
 import { shortPath } from "./format";
 import { type NodeId, nodeId, type Program } from "./program";
@@ -19,7 +19,10 @@ export interface Total {
   cost: number;
 }
 
-/** Each op, by kind of op, by scope (with all that is in it), or by the innermost line of the user's. */
+/**
+ * Each op, by kind of op, by scope (with all that is in it), or by the innermost line of the
+ * user's.
+ */
 export type GroupBy = "node" | "op" | "scope" | "line";
 
 /** The totals, the dearest first. */

@@ -1,4 +1,4 @@
-/** What of a program is quantized, as views ask for it. Pure. */
+/** The quantized parts of a program, for views. Pure. */
 
 import { bytesText, numberText } from "./format";
 import { type NodeId, nodeId, type Program } from "./program";

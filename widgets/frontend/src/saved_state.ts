@@ -1,5 +1,5 @@
 /**
- * What a saved notebook keeps of a view. JupyterLab saves either no widget state or all of it;
+ * The state of a view in a saved notebook. JupyterLab saves either no widget state or all of it;
  * without any, a notebook opened without its kernel says "model not found". So on every save, the
  * few traits that draw a still picture are written into the notebook's metadata.
  */

@@ -1,9 +1,9 @@
-/** What is selected, and what belongs to it. Pure. */
+/** The selection, and the nodes that belong to it. Pure. */
 
 import { ensure } from "./maps";
 import type { NodeId, Program } from "./program";
 
-/** What is selected. One selection is shared by all panes. */
+/** The selection, which all panes share. */
 export type Selection =
   | { kind: "none" }
   | { kind: "nodes"; nodes: readonly NodeId[] }
@@ -13,7 +13,7 @@ export type Selection =
   | { kind: "line"; file: number; line: number }
   | { kind: "symbol"; symbol: number };
 
-/** What the selection lights up in every pane. */
+/** The highlights of the selection in every pane. */
 export interface Lit {
   nodes: ReadonlySet<NodeId>;
   /** Per file, the lines. */

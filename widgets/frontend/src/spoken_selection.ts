@@ -1,4 +1,4 @@
-/** What is selected, in words, for a screen reader. Pure. */
+/** The selection in words, for screen readers. Pure. */
 
 import { capped, counted } from "./format";
 import type { NodeId, Program } from "./program";

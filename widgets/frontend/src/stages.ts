@@ -1,4 +1,4 @@
-/** What a backend made of a program: its kernels by op and by line. Pure. */
+/** The compiled program: its kernels by op and by line. Pure. */
 
 import { capped } from "./format";
 import { ensure } from "./maps";

@@ -53,7 +53,7 @@ export interface Working {
   progress: Progress | null;
 }
 
-/** What can be done with the graph from outside of its pane. */
+/** Actions on the graph from outside its pane. */
 export interface GraphOfView {
   readonly folding: { fit(): void; expandAll(): Promise<void>; collapseAll(): Promise<void> };
   readonly highlights: { togglePath(): void };
@@ -62,7 +62,7 @@ export interface GraphOfView {
   zoomToSelection(): void;
 }
 
-/** What a view can do in the editor of its page. A refusal is said in the view. */
+/** Actions of a view in the editor of its page. The view shows a refusal. */
 export interface EditorOfView {
   open(place: Place): Promise<void>;
   /**
@@ -110,7 +110,7 @@ export class Store extends ViewState {
   readonly decomposing: Signal<boolean> = signal(false);
   /** The graph on the page; null where none is drawn. */
   readonly graph: Signal<GraphOfView | null> = signal(null);
-  /** What a query in the search box matches: lit while nothing is selected. */
+  /** The matches of the query in the search box, highlighted while nothing is selected. */
   readonly found: Signal<readonly NodeId[]> = signal([]);
   readonly lit: ReadonlySignal<Lit>;
   /** The formulas of what the program on screen costs; null until a pane asks for them. */
@@ -119,11 +119,11 @@ export class Store extends ViewState {
   readonly sizes: Signal<readonly number[]> = signal([]);
   /** The cost at these sizes; null where it is not known, or a formula has no value there. */
   readonly costAt: ReadonlySignal<CostAt | null>;
-  /** What decorates the nodes of the program on screen, in every pane. */
+  /** The decorations of the program on screen, for every pane. */
   readonly decorations: ReadonlySignal<readonly Decoration[]>;
   /** The one of them that colours all ops; null for none. */
   readonly colouring: ReadonlySignal<Decoration | null>;
-  /** What became of the kernel; empty while it answers. */
+  /** The state of a lost kernel; empty while it answers. */
   readonly lost: Signal<string>;
   /** Whether no action can be begun now. */
   readonly busy: ReadonlySignal<boolean>;

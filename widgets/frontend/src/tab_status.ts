@@ -18,7 +18,7 @@ export interface TabStatus {
   words: string;
 }
 
-/** What is known of the attempt on screen. */
+/** The facts about the attempt on screen. */
 export interface Known {
   record: Record;
   release: Release | null;

@@ -1,4 +1,4 @@
-/** Two programs as one: what `compare` makes of them, and `graph` draws. */
+/** Two programs as one: `compare` makes it, and `graph` draws it. */
 
 import type { NodeId, Program } from "./program";
 

@@ -43,7 +43,7 @@ export type Tab = Facts | Text;
 /** What a line of Python may ask to open: a pane, or the layout for teaching. */
 export type Opened = Tab | "teaching";
 
-/** What is shown of an op's tensor: of which run, which axes, where on the others, which cell. */
+/** The shown part of an op's tensor: the run, the axes, the position on the others, the cell. */
 export interface TensorPlace {
   readonly node: NodeId;
   readonly side: TensorRequest["side"];
@@ -72,7 +72,7 @@ export class ViewState {
   readonly hovered: Signal<NodeId | null> = signal(null);
   /** Whether ops that only check or compute sizes are shown, in every pane. */
   readonly housekeeping: Signal<boolean> = signal(false);
-  /** What the outline is searched for. */
+  /** The query of the outline. */
   readonly query: Signal<string> = signal("");
   /** The pane of the right side that was opened last, and of each kind the one that is open. */
   readonly tab: Signal<Tab> = signal("inspector");
@@ -137,7 +137,7 @@ export class ViewState {
     });
   }
 
-  /** Selects what the cursor of an editor is on. Each step of a cursor is not one to go back to. */
+  /** Selects the line under the cursor of an editor. Cursor steps are not in the history. */
   follow(selection: Selection): void {
     const followed = this.origin.peek() === "editor" && this.selection.peek().kind !== "none";
     if (selection.kind === "none" && !followed) return;

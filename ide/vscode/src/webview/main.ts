@@ -1,4 +1,4 @@
-/** The page of a program: shows what the extension sends, and is the editor that its view joins. */
+/** The page of a program: shows the messages of the extension, and acts as the editor of its view. */
 
 import {
   type Editor,
@@ -25,7 +25,7 @@ const CURES: Record<Cure, string> = {
 
 let unmount = (): void => {};
 let view: View | null = null;
-/** What the extension was asked for, by number. */
+/** Requests to the extension, by number. */
 const asked = new Map<number, { resolve(): void; reject(error: Error): void }>();
 let last = 0;
 

@@ -1,4 +1,4 @@
-/** The program on screen beside another: what differs, and which difference is looked at. */
+/** The program on screen compared with another: the differences, and the current one. */
 
 import { type Signal, signal } from "@preact/signals";
 import type { Program } from "../program";

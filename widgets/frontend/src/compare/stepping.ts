@@ -1,4 +1,4 @@
-/** From one difference to another: what is gone to is selected, in every pane. */
+/** Steps from one difference to another, and selects it in every pane. */
 
 import { batch } from "@preact/signals";
 import type { Store } from "../store";

@@ -1,4 +1,4 @@
-/** Where the program is not what it should be: guarantees that are broken, runs that differ. */
+/** Where the program is wrong: broken guarantees, runs that differ. */
 
 import { nodeId, type Program } from "../program";
 import { type Badge, type Decoration, marksOfNodes } from "./decoration";

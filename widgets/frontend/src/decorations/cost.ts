@@ -1,4 +1,4 @@
-/** What ops cost at the sizes that are tried, as their formulas say it. */
+/** The cost of ops at the sizes on the sliders, from their formulas. */
 
 import type { CostAt, CostModel } from "../cost";
 import type { Forest, Item } from "../forest/items";
@@ -7,7 +7,7 @@ import type { NodeId } from "../program";
 import type { Decoration, Gathered, Mark, Measure } from "./decoration";
 import { heat } from "./heat";
 
-/** The names of the colourings, and what they are called. */
+/** The names and titles of the colourings. */
 export const COLOURINGS = { flops: "FLOPs", moved: "Bytes moved" } as const;
 
 export function costs(model: CostModel, at: CostAt): Decoration[] {

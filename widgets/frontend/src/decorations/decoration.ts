@@ -15,7 +15,7 @@ export interface Badge {
   colour: string;
 }
 
-/** What is known of a node, or of some together. */
+/** The marks of a node, or of several together. */
 export interface Mark {
   badge?: Badge;
   /** Of the whole box, as CSS has it: `var(--tx-good)`, `#1a64c4`. */
@@ -49,10 +49,10 @@ export interface Decoration {
   name: string;
   /** Heads it in the legend and in the inspector. */
   title: string;
-  /** What one mark is, where several are counted: `finding`. */
+  /** The noun to count marks by: `finding`. */
   noun: string;
   marks: ReadonlyMap<NodeId, Mark>;
-  /** What its badges and colours mean. */
+  /** The meaning of its badges and colours. */
   legend: readonly LegendEntry[];
   /** Of one that colours by amounts. */
   measure?: Measure;
@@ -60,17 +60,17 @@ export interface Decoration {
   colours?: boolean;
   /** Whether it is of both programs of a comparison, and not of that on screen alone. */
   ofBoth?: boolean;
-  /** What it says of items; by default, what it says of the nodes in them. */
+  /** The marks of items; by default, those of the nodes in them. */
   gather?: (forest: Forest) => Map<Item, Gathered>;
 }
 
-/** What is known of an item of a tree. */
+/** The mark of an item of a tree. */
 export interface Gathered extends Mark {
   /** Whether the item itself is marked, and not only something in it. */
   own: boolean;
 }
 
-/** One mark that says what two say. */
+/** Two marks merged into one. */
 export function together(one: Mark, other: Mark): Mark {
   const shown = (other.rank ?? 0) > (one.rank ?? 0) ? other : one;
   const mark: Mark = { ...shown, count: (one.count ?? 1) + (other.count ?? 1) };
@@ -91,7 +91,7 @@ export function marksOfNodes(entries: Iterable<readonly [NodeId, Mark]>): Map<No
   return marks;
 }
 
-/** What a decoration says of some nodes together; null for nothing. */
+/** The merged mark of some nodes; null if none is marked. */
 export function markOf(decoration: Decoration, nodes: Iterable<NodeId>): Mark | null {
   let found: Mark | null = null;
   for (const node of nodes) {
@@ -111,7 +111,7 @@ export function noteOf({ measure, noun }: Decoration, mark: Mark): string {
 
 const known = new WeakMap<Decoration, WeakMap<Forest, ReadonlyMap<Item, Gathered>>>();
 
-/** What a decoration says of every item of a forest that it says something of. Made once. */
+/** The marks of all items of a forest. Computed once. */
 export function gathered(decoration: Decoration, forest: Forest): ReadonlyMap<Item, Gathered> {
   const forests = ensure(known, decoration, () => new WeakMap());
   return ensure(

@@ -1,4 +1,4 @@
-/** What delegation backends took of the program, and what they could take of it. */
+/** Ops that delegation backends took, and ops that they could take. */
 
 import { isInside, nodeOfOp, opsOnTensors, reasonOf, verdictsOf } from "../delegation";
 import { capped } from "../format";

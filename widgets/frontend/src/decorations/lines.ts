@@ -1,4 +1,4 @@
-/** The source line that made each op: every line and its ops in a colour of their own. */
+/** The source line of each op: each line and its ops share one colour. */
 
 import type { Forest, Item } from "../forest/items";
 import { ensure } from "../maps";

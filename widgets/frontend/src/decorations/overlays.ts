@@ -1,4 +1,4 @@
-/** What the user laid over nodes: numbers to colour by, texts, colours. */
+/** The user's own marks on nodes: numbers to colour by, strings, colours. */
 
 import { capped, numberText } from "../format";
 import { nodeId, type Program } from "../program";

@@ -1,4 +1,4 @@
-/** What ops cost, as the profile measured it. */
+/** The time of ops, as the profile measured it. */
 
 import { bytesText, durationText, shareText } from "../format";
 import { type NodeId, nodeId, type Program } from "../program";

@@ -1,4 +1,4 @@
-/** What the last compilation made of ops: what it removed, and what its kernels do unexpectedly. */
+/** Notes of the last compilation: ops that it removed, and kernels with unexpected work. */
 
 import { type NodeId, nodeId, type Program } from "../program";
 import { type Decoration, type Mark, marksOfNodes } from "./decoration";

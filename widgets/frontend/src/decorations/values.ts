@@ -1,4 +1,4 @@
-/** What ops gave in a run that was watched, and how far they are off from another run. */
+/** Values of ops in a recorded run, and their errors against another run. */
 
 import { numberText, shareText } from "../format";
 import { type NodeId, nodeId, type Program } from "../program";
@@ -63,7 +63,7 @@ export const zeros = (program: Program): Decoration | null =>
     (share) => `${shareText(share)} zeros`,
   );
 
-/** What each op adds to the error, by itself. */
+/** The error that each op adds by itself. */
 export function ownError({ record }: Program): Decoration | null {
   const { pairs } = record;
   if (!pairs) return null;

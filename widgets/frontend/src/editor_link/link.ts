@@ -1,8 +1,8 @@
 /**
  * The link between views and the editor of the page they are in. JupyterLab's extension offers an
  * editor, once per page, and so does the page of VS Code's; every view joins it, whichever came
- * first. Where no editor is offered, a view has no action that needs one. Both sides may be of other versions:
- * they agree by `VERSION`.
+ * first. Where no editor is offered, a view has no action that needs one. Both sides may be of other
+ * versions: they agree by `VERSION`.
  */
 
 import type { Writing } from "../messages.gen";
@@ -19,7 +19,7 @@ const ARRIVED = "export-explorer:editor";
 /** A file or a notebook cell, as a Record names it. */
 export type Source = Pick<SourceFile, "path" | "name" | "origin">;
 
-/** What the editor sees of a view. Files are by their number in the Record on screen. */
+/** A view, as an editor sees it. Files have their number in the Record on screen. */
 export interface View {
   /** In the page: by it, the editor knows the notebook and the cell that show the view. */
   readonly element: HTMLElement;
@@ -40,7 +40,7 @@ export interface View {
   onChange(callback: () => void): () => void;
 }
 
-/** What an editor offers to a view. */
+/** An editor, as a view sees it. */
 export interface Editor {
   readonly version: number;
   /** Returns how to leave. */

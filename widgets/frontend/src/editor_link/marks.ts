@@ -1,4 +1,4 @@
-/** What stands in an editor as a squiggle: the failure and the findings of a program. Pure. */
+/** Underlined ranges in an editor: the failure and the findings of a program. Pure. */
 
 import type { Program } from "../program";
 import type { FixCard } from "../record.gen";

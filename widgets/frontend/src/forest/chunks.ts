@@ -1,6 +1,6 @@
 /**
  * Groups of many boxes, cut into chunks that can be laid out and read. A trace without modules, or
- * a function of a thousand lines, is one flat group otherwise.
+ * a function of a thousand lines, would be one flat group.
  */
 
 import { counted } from "../format";

@@ -1,5 +1,5 @@
 /**
- * What the graph shows, as a tree: scopes hold ops and scopes, an op with branches holds graphs.
+ * The contents of the graph, as a tree: scopes hold ops and scopes, an op with branches holds graphs.
  * Independent of sizes, colours and the page.
  */
 

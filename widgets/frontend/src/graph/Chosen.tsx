@@ -1,4 +1,4 @@
-/** What is selected, as the one item that a screen reader finds in a graph's canvas. */
+/** The selection, as the only item that a screen reader finds in a graph's canvas. */
 
 import { spoken } from "../spoken_selection";
 import type { Store } from "../store";

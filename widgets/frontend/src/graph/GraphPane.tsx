@@ -1,4 +1,4 @@
-/** The Graph pane: the canvas and what lies over it, and the keys that drive it. */
+/** The Graph pane: the canvas, its overlays, and its keys. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";

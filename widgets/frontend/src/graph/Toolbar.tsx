@@ -1,6 +1,6 @@
 /**
- * The graph's buttons, in one row: what is rare stands in a panel. A name begins with the text on
- * the button, for who speaks it.
+ * The graph's buttons, in one row; rare ones are in a panel. A name begins with the text on the
+ * button, for speech control.
  */
 
 import type { ComponentChildren } from "preact";

@@ -1,6 +1,6 @@
 /**
- * What is highlighted in the graph: the selection, what is pointed at, paths and decorations. Made
- * once for a scene and what the store says, and again when one of them changes.
+ * The highlights of the graph: the selection, the hovered box, paths and decorations. Computed again
+ * when the scene or the store changes.
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals";

@@ -1,6 +1,6 @@
-/** What the layout worker is sent, and what it sends back. Lengths are CSS pixels at zoom 1. */
+/** The messages of the layout worker. Lengths are CSS pixels at zoom 1. */
 
-/** A box to place: a leaf with a size, or a group that is as large as what it holds. */
+/** A box to place: a leaf with a size, or a group that is as large as its contents. */
 export interface LayoutBox {
   /** Size of a leaf; least width of a group (its header's), and its header's height. */
   width: number;

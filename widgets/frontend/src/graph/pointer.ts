@@ -1,4 +1,4 @@
-/** What the mouse, a finger or the wheel does to the graph. */
+/** Mouse, touch and wheel actions on the graph. */
 
 import type { Rect } from "./camera";
 import { between } from "./gather";

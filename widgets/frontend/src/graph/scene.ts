@@ -1,4 +1,7 @@
-/** What is on the canvas: boxes and edges, and where they are. Lengths are CSS pixels at zoom 1. */
+/**
+ * The contents of the canvas: boxes and edges, with their positions. Lengths are CSS pixels at zoom
+ * 1.
+ */
 
 import type { Item } from "../forest/items";
 import { READING, type Rect } from "./camera";

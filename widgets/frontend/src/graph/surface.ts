@@ -1,4 +1,4 @@
-/** What the graph is drawn on: a canvas, or an SVG document for saving. */
+/** The drawing surface of the graph: a canvas, or an SVG document for saving. */
 
 export interface Stroke {
   colour: string;

@@ -1,4 +1,4 @@
-/** What a guide leaves to decide: a button each, with what it means and how long it takes. */
+/** The open decisions of a guide: a button each, with its meaning and duration. */
 
 import type { ReadonlySignal } from "@preact/signals";
 import { useRef } from "preact/hooks";

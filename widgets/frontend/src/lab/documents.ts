@@ -1,4 +1,4 @@
-/** The notebooks and files that are open in JupyterLab, and what opens others. */
+/** The notebooks and files that are open in JupyterLab, and how to open others. */
 
 import type { Cell } from "../editor_link/cells";
 import type { View } from "../editor_link/link";

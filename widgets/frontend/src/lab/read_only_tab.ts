@@ -1,4 +1,4 @@
-/** A text that is only to be read, in an editor of its own: a file of an installed package. */
+/** A read-only text in its own editor: a file of an installed package. */
 
 import { moveTo } from "./documents";
 import type { CodeEditor, EditorModules, EditorServices, SharedText } from "./editor_modules";

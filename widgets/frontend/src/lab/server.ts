@@ -1,4 +1,4 @@
-/** What the page asks of Export Explorer's part of JupyterLab's server. */
+/** Requests to Export Explorer's part of JupyterLab's server. */
 
 import type { App, Services } from "./shared_modules";
 

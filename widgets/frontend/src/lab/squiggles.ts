@@ -1,4 +1,4 @@
-/** Squiggles in editors of CodeMirror's: decorations, and what is seen over them. */
+/** Squiggles in editors of CodeMirror's: decorations, and their tooltips. */
 
 import type { Mark } from "../editor_link/marks";
 import type { CodeMirrorState, CodeMirrorView, EditorView, SharedText } from "./editor_modules";

@@ -1,4 +1,4 @@
-/** A stage of a compilation with a store of its own, whose selection goes along with the program's. */
+/** A stage of a compilation with its own store, whose selection follows the program's. */
 
 import { effect, untracked } from "@preact/signals";
 import type { AttemptHead, Host, Layout } from "../host";

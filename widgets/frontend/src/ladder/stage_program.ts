@@ -1,5 +1,5 @@
 /**
- * A stage of a compilation as a program of its own, which every view of a program can draw: its ops
+ * A stage of a compilation as a program, which every view of a program can draw: its ops
  * in the modules of the ops that they come from, and kernels as boxes. Pure.
  */
 

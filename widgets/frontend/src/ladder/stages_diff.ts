@@ -1,4 +1,4 @@
-/** What two compilations made differently, of one program or of two: ops of graphs, and kernels. Pure. */
+/** The differences of two compilations, of one program or of two: ops of graphs, and kernels. Pure. */
 
 import { ensure } from "../maps";
 import { indexOf, nodeId } from "../program";

@@ -1,4 +1,4 @@
-/** A page of torch's registry of graph breaks: what torch says, and what it advises. */
+/** A page of torch's registry of graph breaks: torch's explanation and advice. */
 
 import { Prose } from "../panes/parts/parts";
 import type { GraphBreakPage } from "../record.gen";

@@ -1,4 +1,4 @@
-/** A case: what it shows, its source to read and to edit, and what exporting it comes to. */
+/** A case: its topic, its source to read and edit, and the result of exporting it. */
 
 import { capped } from "../format";
 import { Fact } from "../panes/parts/parts";

@@ -1,4 +1,4 @@
-/** What there is to know of a case beside its source. */
+/** The facts of a case, in addition to its source. */
 
 import { capped } from "../format";
 import { Fact, Prose } from "../panes/parts/parts";

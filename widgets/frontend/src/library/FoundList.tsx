@@ -1,4 +1,4 @@
-/** What a search finds, as a list of buttons: the arrows go along it, one is open. */
+/** Search results as a list of buttons: arrows move along it, one is open. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";

@@ -1,4 +1,4 @@
-/** The browser: a list to search on one side, what is open on the other. */
+/** The browser: a list to search on one side, the open page on the other. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { Empty, Prose, Waiting } from "../panes/parts/parts";

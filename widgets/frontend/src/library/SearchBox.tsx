@@ -1,4 +1,4 @@
-/** The search of a section: what is looked for. Down goes to what was found, Escape empties it. */
+/** The search box of a section. Down moves to the results, Escape empties it. */
 
 interface SearchBoxProps {
   label: string;

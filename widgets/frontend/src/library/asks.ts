@@ -1,4 +1,7 @@
-/** What the browser of ExportDB and graph breaks asks its kernel, beside what any view does. */
+/**
+ * Requests of the browser of ExportDB and graph breaks to its kernel, in addition to those of a
+ * view.
+ */
 
 import { AnywidgetHost } from "../anywidget_host";
 import type { LibraryAsks } from "../messages.gen";

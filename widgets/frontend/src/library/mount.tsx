@@ -1,4 +1,4 @@
-/** Mounts the browser of ExportDB and graph breaks, and below it the view of what was exported. */
+/** Mounts the browser of ExportDB and graph breaks, and below it the view of the export. */
 
 import { effect } from "@preact/signals";
 import { render } from "preact";

@@ -1,4 +1,4 @@
-/** What keys do in a text of Python beyond what a browser does by itself. Pure. */
+/** Keys for editing Python, in addition to the browser's own. Pure. */
 
 /** A piece of a text to be replaced. */
 export interface Edit {

@@ -1,4 +1,4 @@
-/** What a Record has to say on each field of a query, node by node; the twin of `query/asked.py`. */
+/** The value of each query field for a Record's nodes; the twin of `query/asked.py`. */
 
 import { isInside, nodeOfOp, opsOnTensors } from "../delegation";
 import { ensure } from "../maps";

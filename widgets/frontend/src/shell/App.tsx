@@ -1,4 +1,4 @@
-/** The whole widget: header, panes, the keys that work everywhere, and what a screen reader hears. */
+/** The whole widget: header, panes, global keys, and announcements for screen readers. */
 
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";

@@ -1,6 +1,6 @@
 /**
- * Where the panes stand: the graph and its details side by side where there is room, else one above
- * the other. The graph is never the narrower of the two.
+ * The layout of the panes: the graph and its details side by side if there is room, or one above the
+ * other. The graph is never the narrower of the two.
  */
 
 import type { CSSProperties } from "preact";
@@ -120,7 +120,10 @@ interface PictureProps extends ColumnsProps {
   width: number;
 }
 
-/** The search box and the graph's buttons in one row; below it the graph, and the outline if it is wanted. */
+/**
+ * The search box and the graph's buttons in one row; below it the graph, and the outline if it is
+ * wanted.
+ */
 function Picture({ store, program, box, width, sizes, change }: PictureProps) {
   const left = outlineWidth(store, box, sizes);
   const folded = width < ROOMY ? NARROW_SEARCH : SEARCH;

@@ -1,4 +1,4 @@
-/** What the program on screen can be compared with: attempts, programs of the kernel, and files. */
+/** The programs to compare with: attempts, programs of the kernel, and files. */
 
 import { useEffect, useState } from "preact/hooks";
 import { capped, reasonOf } from "../format";

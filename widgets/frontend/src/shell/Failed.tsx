@@ -1,4 +1,4 @@
-/** A failed export: what went wrong first, and beside it whatever tracing had seen by then. */
+/** A failed export: the failure first, and next to it the graph traced so far. */
 
 import { useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";

@@ -1,4 +1,4 @@
-/** Generations by the programs of a set, compared with the model's own; and what makes another. */
+/** Generations by the programs of a set, compared with the model's own, and a form for more. */
 
 import { useState } from "preact/hooks";
 import { capped } from "../format";
@@ -11,7 +11,7 @@ import type { Store } from "../store";
 interface GeneratedProps {
   store: Store;
   set: ProgramSet;
-  /** What can generate; none where there is no kernel. */
+  /** The backends that can generate; none without a kernel. */
   backends: readonly GeneratingBackend[];
 }
 

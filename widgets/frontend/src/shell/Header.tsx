@@ -1,4 +1,4 @@
-/** The first line: the call, how its export went, and what else there is to know. */
+/** The first line: the call, the verdict, and notes. */
 
 import { capped, counted } from "../format";
 import { Popover } from "../Popover";
@@ -164,7 +164,7 @@ function KnownSince({ store, program }: { store: Store; program: Program }) {
   );
 }
 
-/** What torch warned of, what it lacks and what the model printed: one press away, never in the way. */
+/** Warnings of torch, missing features and the model's prints: one press away. */
 function Notes({
   warnings,
   printed,

@@ -1,4 +1,4 @@
-/** Says that the kernel behind a view is gone, what is still seen, and how to go on. */
+/** Tells that the view's kernel is gone, what still works, and how to continue. */
 
 import { capped } from "../format";
 import type { Program } from "../program";

@@ -1,4 +1,7 @@
-/** How the last action went; which fixes an attempt came by, whether it is right, and how to undo it. */
+/**
+ * How the last action went; which fixes an attempt came by, whether it is right, and how to undo
+ * it.
+ */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -54,7 +57,7 @@ interface AppliedProps {
   close: () => void;
 }
 
-/** By which fixes an attempt came, whether it is right, and what it cost. */
+/** The fixes of an attempt, whether it agrees with eager, and what they gave up. */
 function Applied({ store, program, close }: AppliedProps) {
   const { fixed_by: fixedBy, given_up: givenUp, fixed_code: code, check, outcome } = program.record;
   const [open, setOpen] = useState(false);

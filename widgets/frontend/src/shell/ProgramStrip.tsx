@@ -1,6 +1,6 @@
 /**
- * The programs of a set in the order of their calls, in place of a title; one is shown below. What
- * flows between them, what they share and what does not fit is a press away.
+ * The programs of a set in the order of their calls, in place of a title; one is shown below. The
+ * tensors between them, shared weights and mismatches are a press away.
  */
 
 import { viewId } from "../dom_id";

@@ -1,4 +1,4 @@
-/** Whether the program can be shipped: five answers behind one word, each a way to its pane. */
+/** Whether the program is ready to ship: one word, and five answers that link to their panes. */
 
 import { capped, counted } from "../format";
 import type { Release as Verdict } from "../messages.gen";

@@ -1,4 +1,4 @@
-/** The tensors of one seam: what is given, what is taken. */
+/** The tensors of one connection: returned and accepted. */
 
 import { capped } from "../format";
 import type { Flow, ProgramSet, Seam } from "../record.gen";

@@ -1,4 +1,4 @@
-/** What a set of programs has in common, what does not fit, and how its generations went. */
+/** Shared sizes and weights of a set of programs, mismatches, and generations. */
 
 import { bytesText, capped, counted } from "../format";
 import { CodePage } from "../panes/parts/CodePage";

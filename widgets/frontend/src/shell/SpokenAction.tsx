@@ -1,4 +1,4 @@
-/** What a screen reader is told of an action: that it runs, once, and how it ended. */
+/** Announces an action to screen readers: once when it starts, and when it ends. */
 
 import { useRef } from "preact/hooks";
 import { capped } from "../format";

@@ -1,4 +1,4 @@
-/** Says that a file was opened as data, what its program is needed for, and what trusting it means. */
+/** Tells that a file was opened as data, what needs its program, and what trusting it means. */
 
 import { useState } from "preact/hooks";
 import { Expected, loadTime } from "../panes/parts/Expected";

@@ -1,4 +1,4 @@
-/** What can be done in a view now, as a list of commands: by a click, by its keys, or by its name. */
+/** All available actions of a view, as commands: by a click, by keys, or by name. */
 
 import { stepDifference } from "../compare/stepping";
 import { LINE } from "../decorations/lines";
@@ -50,7 +50,7 @@ const PANES: readonly [Tab, string, string][] = [
   ["code", "Code", "the graph as torch prints it"],
 ];
 
-/** Queries that say what the language can do. */
+/** Example queries of the language. */
 const QUERIES: readonly (readonly [string, string])[] = [
   ["op:linear & dtype:f32", "both"],
   ["op:relu | op:gelu", "either"],

@@ -1,4 +1,4 @@
-/** What is wrong or surprising about an export that succeeded: each with its place and its fix. */
+/** Findings of an export that succeeded: each with its place and its fix. */
 
 import { capped } from "../../format";
 import { nodeId, type Program } from "../../program";

@@ -1,4 +1,4 @@
-/** What the program costs at sizes that are tried: totals, a ranking, live memory, a roofline. */
+/** The cost of the program at chosen sizes: totals, a ranking, live memory, a roofline. */
 
 import { useMemo, useState } from "preact/hooks";
 import type { CostAt, CostModel } from "../../cost";

@@ -1,4 +1,4 @@
-/** Live memory along the program, with its peak, and what is alive there. */
+/** Live memory over the program, with its peak and the tensors alive there. */
 
 import { useMemo } from "preact/hooks";
 import type { CostAt, CostModel } from "../../cost";
@@ -30,7 +30,8 @@ export function Memory({ store, model, at }: Props) {
       <h3 class="tx-pane-title">Live memory</h3>
       <p class="tx-lead">
         Peak {bytesText(at.peakBytes)} at{" "}
-        <NodeLink store={store} program={program} node={peak} origin="cost" />, in addition to weights and inputs.
+        <NodeLink store={store} program={program} node={peak} origin="cost" />, in addition to
+        weights and inputs.
       </p>
       <Curve alive={at.alive} peak={at.peak} text={`Peak ${bytesText(at.peakBytes)}`} />
       <table class="tx-table tx-histogram tx-alive">

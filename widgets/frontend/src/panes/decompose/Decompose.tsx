@@ -1,4 +1,4 @@
-/** Decomposing a program: by which table, and what became of which ops. */
+/** Decomposes a program: the table, and the ops that replaced others. */
 
 import { useRef, useState } from "preact/hooks";
 import { useDomId } from "../../dom_id";

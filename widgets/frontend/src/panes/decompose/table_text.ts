@@ -1,4 +1,4 @@
-/** A decomposition table as a text, and as what is ticked in it. Pure; the engine reads the same. */
+/** A decomposition table as text, and as ticked ops. Pure; the engine reads the same. */
 
 export interface Table {
   base: "core" | "none" | "only";

@@ -1,4 +1,4 @@
-/** What delegation backends take of the program, why they leave the rest, and what brings it in. */
+/** The ops that delegation backends take, why they leave others, and fixes that bring them in. */
 
 import { useState } from "preact/hooks";
 import { delegationName } from "../../decorations/delegation";

@@ -1,4 +1,4 @@
-/** The backend to lower for, and the buttons that ask it. */
+/** The backend to lower for, and its buttons. */
 
 import { useState } from "preact/hooks";
 import { capped } from "../../format";

@@ -1,4 +1,4 @@
-/** The ops outside: each with the backend's reason, your line, and what its rule says. */
+/** The ops outside: each with the backend's reason, your line, and the rule's text. */
 
 import { nodeOfOp, nodesOfOps, type Outside, outsideBy } from "../../delegation";
 import { capped, counted, countText, durationText } from "../../format";

@@ -1,4 +1,4 @@
-/** The partitions, what splits them, and the quantize ops that were left between them. */
+/** The partitions, the ops that split them, and the quantize ops that were left between them. */
 
 import { nodesOfOps, opsOnTensors } from "../../delegation";
 import { bytesText, capped, counted, countText, durationText } from "../../format";

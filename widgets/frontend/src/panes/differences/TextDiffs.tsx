@@ -1,4 +1,4 @@
-/** What differs in the source files and the printed graphs of two programs, one press away. */
+/** Differences of source files and printed graphs of two programs, on demand. */
 
 import { useState } from "preact/hooks";
 import { capped } from "../../format";

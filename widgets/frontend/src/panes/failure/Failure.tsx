@@ -1,4 +1,4 @@
-/** What a failed export shows first: one sentence, the failing line, and the rest on demand. */
+/** The first view of a failed export: one sentence, the failing line, and the rest on demand. */
 
 import { capped } from "../../format";
 import type { TokenLine } from "../../host";
@@ -174,7 +174,9 @@ function Excerpt({ store, program, frame, span }: ExcerptProps) {
 /** What is marked goes on over no more lines than these. */
 const MOST_MARKED = 12;
 
-/** Pure: a line, those up to where the marked part ends, and a few around, by number; no blank ends. */
+/**
+ * Pure: a line, those up to where the marked part ends, and a few around, by number; no blank ends.
+ */
 export function linesAround(
   lines: readonly TokenLine[],
   line: number,

@@ -1,4 +1,4 @@
-/** One fix: what it does, before and after, what it gives up, and a button that applies it. */
+/** One fix: its effect, before and after, its cost, and a button that applies it. */
 
 import { capped } from "../../format";
 import type { Program } from "../../program";

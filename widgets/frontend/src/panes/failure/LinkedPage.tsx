@@ -1,4 +1,7 @@
-/** What a diagnosis links to, shown in place: it lies in the installed torch, so no network is used. */
+/**
+ * The page that a diagnosis links to, shown in place. It comes from the installed torch, without
+ * network.
+ */
 
 import { useState } from "preact/hooks";
 import { BreakText } from "../../library/BreakText";

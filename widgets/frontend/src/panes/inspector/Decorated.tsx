@@ -1,4 +1,4 @@
-/** What the decorations say of some nodes together. */
+/** The decorations of some nodes together. */
 
 import { markOf, noteOf } from "../../decorations/decoration";
 import { capped } from "../../format";

@@ -1,4 +1,4 @@
-/** How often each op stands among some nodes. */
+/** The number of calls of each op among some nodes. */
 
 import { useMemo } from "preact/hooks";
 import { capped, counted, grouped } from "../../format";

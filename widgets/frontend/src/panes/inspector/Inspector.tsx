@@ -1,4 +1,4 @@
-/** The Inspector pane: all that is known of what is selected; of the program where nothing is. */
+/** The Inspector pane: facts about the selection, or about the program if nothing is selected. */
 
 import { bytesText, capped, counted, grouped, rangeText } from "../../format";
 import type { NodeId, Program } from "../../program";

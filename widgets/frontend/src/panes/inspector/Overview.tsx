@@ -1,4 +1,4 @@
-/** What the Inspector shows where nothing is selected: the program as a whole. */
+/** The Inspector without a selection: the program as a whole. */
 
 import { useMemo } from "preact/hooks";
 import { bytesText, capped, counted } from "../../format";

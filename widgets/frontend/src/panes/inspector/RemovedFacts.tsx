@@ -1,4 +1,4 @@
-/** What is known of a node that only the program before has. */
+/** Facts about a node that only the program before has. */
 
 import { capped } from "../../format";
 import type { NodeId } from "../../program";

@@ -1,4 +1,4 @@
-/** The outline's search: what is looked for, how much was found, and the way through it. */
+/** The outline's search: the query, the number of matches, and steps through them. */
 
 import { counted } from "../../format";
 import type { Program } from "../../program";

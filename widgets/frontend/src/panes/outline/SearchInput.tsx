@@ -1,4 +1,4 @@
-/** The search box: a field that completes what a query can ask. */
+/** The search box: a field that completes queries. */
 
 import { useRef, useState } from "preact/hooks";
 import { useDomId } from "../../dom_id";

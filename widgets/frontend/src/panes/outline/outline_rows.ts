@@ -1,4 +1,4 @@
-/** The outline as rows: the tree of the graph, as far as it is open, or the results of a search. */
+/** The outline as rows: the open part of the graph's tree, or the results of a search. */
 
 import { type Forest, type Item, listed, listedIn } from "../../forest/items";
 import type { NodeId } from "../../program";

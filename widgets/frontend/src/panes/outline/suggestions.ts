@@ -1,4 +1,4 @@
-/** What the search box offers to complete: fields of a query, and what a field can be. Pure. */
+/** Completions of the search box: fields of a query, and their values. Pure. */
 
 import type { Program } from "../../program";
 import { textsOf } from "../../query/asked";

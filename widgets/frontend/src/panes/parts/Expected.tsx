@@ -1,4 +1,4 @@
-/** How long an action will take, before it starts: as long as last time, or what is said of it. */
+/** How long an action will take, before it starts: the last duration, or an estimate. */
 
 import type { ComponentChildren } from "preact";
 import { durationText } from "../../format";

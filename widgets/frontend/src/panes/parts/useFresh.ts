@@ -1,4 +1,4 @@
-/** Scrolls a pane to what has just come of an action, which may stand below what is in view. */
+/** Scrolls a pane to the new result of an action, which may be out of view. */
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";

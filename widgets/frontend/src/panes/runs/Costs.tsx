@@ -1,4 +1,4 @@
-/** The profile: what costs most, by kind of op, by scope or by line, and what to colour by it. */
+/** The profile: the largest costs by kind of op, scope or line, and the colouring by them. */
 
 import { useMemo, useState } from "preact/hooks";
 import { bytesText, capped, durationText, shareText } from "../../format";

@@ -1,4 +1,4 @@
-/** What came of running the program: a table for each device and set of inputs. */
+/** The results of running the program: a table for each device and set of inputs. */
 
 import { capped, durationText } from "../../format";
 import type { Program } from "../../program";

@@ -1,4 +1,4 @@
-/** What tracing relied on: each condition, its effect, and the line that asked. */
+/** The guards of the trace: each condition, its effect, and the line that added it. */
 
 import { useState } from "preact/hooks";
 import { capped, counted } from "../../format";

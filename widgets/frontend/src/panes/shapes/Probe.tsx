@@ -1,4 +1,4 @@
-/** Try sizes: whether the program takes them, which rule refuses, and what sizes come out. */
+/** Try sizes: whether the program accepts them, the rule that rejects them, and the output sizes. */
 
 import { useState } from "preact/hooks";
 import { exampleValues } from "../../cost";

@@ -1,4 +1,4 @@
-/** What a program makes of tried sizes: the sizes that come out, or the rules that are broken. */
+/** The verdict on tried sizes: the output sizes, or the broken rules. */
 
 import { capped, counted } from "../../format";
 import { type ProbeResult, shownSizes } from "../../probe";

@@ -1,4 +1,4 @@
-/** The Shapes pane: sizes to try, what tracing relied on, the sizes that vary, and how it came about. */
+/** The Shapes pane: sizes to try, guards, dynamic sizes, and the timeline of the trace. */
 
 import type { Program } from "../../program";
 import type { Store } from "../../store";

@@ -1,4 +1,4 @@
-/** The sizes that vary: name, range, where each end of it comes from, and where they stand. */
+/** The dynamic sizes: name, range, the origin of each bound, and where they appear. */
 
 import { capped, rangeText } from "../../format";
 import type { Program } from "../../program";

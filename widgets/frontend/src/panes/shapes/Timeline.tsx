@@ -1,4 +1,4 @@
-/** What happened to the symbols while tracing, in order: what TORCH_LOGS="dynamic" says, readable. */
+/** The events of symbols while tracing, in order: TORCH_LOGS="dynamic" in a readable form. */
 
 import { capped, counted } from "../../format";
 import type { Program } from "../../program";

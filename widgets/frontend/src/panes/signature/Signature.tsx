@@ -1,4 +1,4 @@
-/** The Signature pane: what goes into the program and what comes out, in the user's own names. */
+/** The Signature pane: the inputs and outputs of the program, in the user's own names. */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";

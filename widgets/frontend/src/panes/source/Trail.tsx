@@ -1,4 +1,4 @@
-/** Beside a file's name: the calls that lead to what is selected, each a link. */
+/** Next to a file's name: the calls that lead to the selection, each a link. */
 
 import { capped } from "../../format";
 import type { Frame, Program } from "../../program";

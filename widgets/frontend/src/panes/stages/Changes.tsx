@@ -1,4 +1,4 @@
-/** Two compilations of the program: what each stage has more or less of, and what it costs. */
+/** Two compilations of the program: the ops and kernels that changed in each stage, and the time. */
 
 import { useMemo } from "preact/hooks";
 import { capped, durationText } from "../../format";

@@ -1,4 +1,4 @@
-/** One kernel: its time, its ops, its lines, what is remarkable of it, and where its code is. */
+/** One kernel: its time, ops, lines, remarks and code. */
 
 import { Fragment } from "preact";
 import { capped, counted, durationText } from "../../format";

@@ -1,4 +1,4 @@
-/** The slowest lines, the kernels, and what is remarkable of them. A press selects their ops. */
+/** The slowest lines, the kernels, and remarks on them. A press selects their ops. */
 
 import { useMemo } from "preact/hooks";
 import { capped, durationText, shareText } from "../../format";

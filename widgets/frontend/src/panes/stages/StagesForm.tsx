@@ -1,4 +1,4 @@
-/** What compiles the program, and the button that does. */
+/** The compiler to use, and the button that starts it. */
 
 import { useState } from "preact/hooks";
 import type { Store } from "../../store";

@@ -1,4 +1,4 @@
-/** Which ops are quantized and how, what that saves, what it costs, and what stayed in float. */
+/** Quantized ops: how, the bytes saved, the errors, and the ops that stayed in float. */
 
 import { bytesText, capped, counted, numberText } from "../../format";
 import { type NodeId, nodeId, type Program } from "../../program";

@@ -1,4 +1,4 @@
-/** What one op gave: a heat map of two of its axes, and the numbers around a cell. */
+/** The output of one op: a heat map of two of its axes, and the numbers around a cell. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { capped, numberText } from "../../format";

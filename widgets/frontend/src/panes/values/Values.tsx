@@ -1,4 +1,4 @@
-/** What every op gave in one run, and two runs side by side. */
+/** The values of every op in one run, and two runs side by side. */
 
 import { bytesText, capped, durationText } from "../../format";
 import type { Program } from "../../program";
