@@ -169,7 +169,7 @@ CASES = {
     ),
     "least of two": Case(
         Steps, (t(4, 6),), "x: batch, seq; unbacked",
-        "`torch.diff(x, prepend=x[:, :1] - 1, dim=-1)` must know whether `1 > seq + min(1, seq)`",
+        "`torch.diff(x, prepend=x[:, :1] - 1, dim=-1)` needs to know whether `1 > seq + min(1",
         "x: batch, seq[1..]; unbacked", narrows=False,
     ),
     "one after the other": Case(
