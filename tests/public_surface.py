@@ -19,7 +19,7 @@ import explorer
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "names.md"
 _HEAD = """# All names
 
-Everything that is public; docstrings say what arguments are: `help(explorer.explore)`.
+All public names. Docstrings describe the arguments: `help(explorer.explore)`.
 Names that are not on this page may change without notice. `ex` is an Exploration, `kit` a set of
 programs. Slow functions also accept `progress=`, a function that is called with each step.
 """

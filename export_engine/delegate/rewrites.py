@@ -86,7 +86,7 @@ def _mean(edit: GraphEdit, node: Node) -> Node | None:
     return _average(edit, node, node.args[0], dims)
 
 
-@_rewrite("sum", "Average with keepdim=True, and multiply by the number", "sum.dim_IntList")
+@_rewrite("sum", "Average with keepdim=True, and multiply by the count", "sum.dim_IntList")
 def _sum(edit: GraphEdit, node: Node) -> Node | None:
     sizes, dims = shape_of(node.args[0]), argument(node, 1, "dim")
     if sizes is None or not dims or node.kwargs.get("dtype") is not None or not _is_float(node):

@@ -356,7 +356,7 @@ class GuaranteeSound(Rule, kind=Kind.GUARANTEE_SOUND):
         agrees="Agrees with eager at batch 2, 3, exactly.",
     )
     REJECTS = Sentence(
-        "Rejects {sizes}: which eager accepts.{line}{more} {agrees}",
+        "Rejects {sizes}, which eager accepts.{line}{more} {agrees}",
         sizes="batch = 4",
         line="",
         more="",
@@ -434,10 +434,11 @@ class GuaranteeRefuses(Rule, kind=Kind.GUARANTEE_REFUSES):
         "{call}, but the program accepts it", call="x.shape[0] = 17 breaks batch <= 16"
     )
     AGREES = Sentence(
-        "{call}, is accepted, and agrees with eager", call="x.shape[0] = 1 breaks 2 <= batch"
+        "{call}, but the program accepts it and agrees with eager",
+        call="x.shape[0] = 1 breaks 2 <= batch",
     )
     DIFFERS = Sentence(
-        "{call}, is accepted, and differs from eager: {detail}",
+        "{call}, but the program accepts it and differs from eager: {detail}",
         call="x.shape[0] = 1 breaks 2 <= batch",
         detail="max |Δ| 0.5",
     )

@@ -192,7 +192,7 @@ def test_what_it_needs_is_what_the_package_asks_for() -> None:
     pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8")
 
     (python,) = re.findall(r"need Python ([\d.]+) or newer", README)
-    (written,) = re.findall(r"Written for torch ([^\n]+)", DOCS["reference/versions.md"])
+    (written,) = re.findall(r"supports torch ([^\n]+)", DOCS["reference/versions.md"])
     (oldest, tested) = re.findall(r"\d+\.[\d.]*\d", written)
     assert project["requires-python"] == f">={python}"
     assert f"torch>={oldest}" in project["optional-dependencies"]["torch"]
@@ -504,7 +504,7 @@ def test_the_command_lines_of_the_readme_and_of_the_help_work(
 
 
 def test_the_short_language_takes_what_is_shown() -> None:
-    section = DOCS["reference/magic.md"].partition("The short language gives")[2]
+    section = DOCS["reference/magic.md"].partition("The short language has")[2]
     specs = [each for each in re.findall(r"`([^`]+)`", section) if ":" in each]
 
     assert len(specs) == 5

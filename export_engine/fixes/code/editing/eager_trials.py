@@ -31,7 +31,7 @@ from export_engine.verify import (
     run,
 )
 
-REACHED = "Export Explorer: this way is taken"
+REACHED = "Export Explorer: this branch is taken"
 """The message of the error that a probe raises."""
 _MOST_DIMS = 3
 _MOST_SIZES = 4

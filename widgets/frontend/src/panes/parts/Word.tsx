@@ -9,7 +9,7 @@ const MEANINGS: { readonly [word: string]: string } = {
   unbacked: "The size has no value while tracing, so the program is correct for its whole range.",
   "data-dependent": "The size is computed from tensor values, so only a run knows it.",
   fixed: "The program is specialized on this value and rejects others.",
-  "narrows a range": "Fewer values of a dynamic size satisfy the condition.",
+  "narrows a range": "The condition makes the range of a dynamic size smaller.",
   "fixes a size": "Only one value satisfies the condition, so torch specialized the size.",
   "makes two sizes equal": "The two sizes became one symbol.",
   "checked at run time": "The program asserts the condition on each call.",
