@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class ExportFailed(PlainError, RuntimeError):
     """Raised when a failed export is asked for its program.
 
-    Python prints the sentence alone: an error that torch raised first would stand above it.
+    Python prints the sentence alone: an error of torch would be printed above it.
     """
 
     error: BaseException | None = None
