@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from explorer.text.escape import harmless
 from explorer.text.run_text import profile_lines, run_lines
@@ -50,8 +50,8 @@ def summary(
     needs = " (needs the model and its source)" if record.mode in ("loaded", "given") else ""
     lines += _section(f"Findings not checked{needs}", format_unknown_kinds(record))
     lines += _section("Guarantees", guarantee_lines(record, doubted), 2 * _MOST)
-    lines += _section("Runs", run_lines(record.runs), 4 * _MOST)
-    lines += _section("Profile", profile_lines(record), 4 * _MOST)
+    lines += _section("Runs", run_lines(record.runs), 4 * _MOST, _fit_run)
+    lines += _section("Profile", profile_lines(record), 4 * _MOST, cut)
     lines += _section("Printed while tracing", record.printed.splitlines())
     lines += _section("Notes", record.warnings)
     lines += _section("Left out", record.left_out)
@@ -284,6 +284,11 @@ def _contents(record: Record) -> list[str]:
     return lines + _section("Only if", condition_lines(record), _FEW_CONDITIONS)
 
 
+def _fit_run(line: str) -> str:
+    """A row of the table of runs stays one line; the sentences below it are indented."""
+    return fold(line) if line.startswith(" " * 4) else cut(line)
+
+
 def _pairs(rows: list[Row]) -> list[str]:
     """Names and types; for a mutation output, also its kind."""
     plain = ("input", "output", "size")
@@ -292,8 +297,10 @@ def _pairs(rows: list[Row]) -> list[str]:
     ]
 
 
-def _section(title: str, lines: Sequence[str], most: int = _MOST) -> list[str]:
+def _section(
+    title: str, lines: Sequence[str], most: int = _MOST, fit: Callable[[str], str] = fold
+) -> list[str]:
     if not lines:
         return []
-    shown = [title, *(fold(f"  {line}") for line in lines[:most])]
+    shown = [title, *(fit(f"  {line}") for line in lines[:most])]
     return shown if len(lines) <= most else [*shown, f"  … {len(lines) - most:,} more"]

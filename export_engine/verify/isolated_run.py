@@ -15,7 +15,7 @@ from export_engine.capture import Refilled, find_container_writes, input_leaves,
 from export_engine.defects import log_internal_error, user_code
 from export_engine.process import ELSEWHERE, Deadline, sandbox, undone
 from export_engine.process import seed as seed_generators
-from export_engine.torch_internals import pytree, transforms_left
+from export_engine.torch_internals import is_fake, pytree, transforms_left
 from export_engine.verify.uninitialized import fill_new_memory
 
 
@@ -79,11 +79,48 @@ def call(
                 result = called(*args, **kwargs)
             else:
                 result = patience.call(called, *args, **kwargs)
-    return Call(
-        result,
-        entries,
-        find_container_writes(entries, input_leaves(signature, args, kwargs), result),
+    refilled = find_container_writes(entries, input_leaves(signature, args, kwargs), result)
+    return Call(_copy_state(result, called), entries, refilled)
+
+
+def _copy_state(result: Any, called: Callable[..., Any]) -> Any:
+    """A result that stays as it is when the next call writes to the module's state.
+
+    A model may return a buffer that it has just written to. After the call it is put back, and a
+    result that shares its memory would change with it.
+    """
+    owner = called if isinstance(called, torch.nn.Module) else getattr(called, "__self__", None)
+    if not isinstance(owner, torch.nn.Module):
+        return result
+    held = {
+        place
+        for module in owner.modules()
+        for tensor in pytree.tree_leaves([*vars(module).values()])
+        if (place := _place_of(tensor))
+    }
+    return pytree.tree_map(
+        lambda leaf: _copy_storage(leaf) if _place_of(leaf) in held else leaf, result
     )
+
+
+def _place_of(value: Any) -> int:
+    """The address of a tensor's memory; 0 of anything without any."""
+    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or is_fake(value):
+        return 0
+    try:
+        return value.untyped_storage().data_ptr()
+    except (RuntimeError, NotImplementedError):  # a subclass that has no storage of its own
+        return 0
+
+
+def _copy_storage(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy with the same strides, also where elements overlap or have gaps between them."""
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+        return tensor.detach().clone()
+    copied = tensor.detach().new_empty(0)
+    storage = tensor.untyped_storage().clone()  # type: ignore[no-untyped-call]
+    copied.set_(storage, tensor.storage_offset(), tensor.shape, tensor.stride())
+    return copied
 
 
 @undone

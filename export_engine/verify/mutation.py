@@ -13,7 +13,6 @@ from export_engine.defects import log_internal_error
 from export_engine.error_text import format_with_type
 from export_engine.listing import join_names
 from export_engine.source import user_error
-from export_engine.torch_internals import pytree
 from export_engine.traced_sizes import with_leaves
 from export_engine.verify.compare_outputs import compare, compare_named
 from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager, without_weights
@@ -100,9 +99,7 @@ def _call_repeatedly(
     try:
         for seed, request in enumerate(requests):
             result = call(called, request, seed)
-            afters.append(
-                _After(result._replace(result=_copy_results(result.result)), _buffers(owner))
-            )
+            afters.append(_After(result, _buffers(owner)))
     finally:
         subject.restore()
     return afters
@@ -123,13 +120,6 @@ def _fresh(request: Request, seed: int) -> Request:
 
 def _buffers(owner: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {name: value.detach().clone() for name, value in owner.named_buffers()}
-
-
-def _copy_results(result: Any) -> Any:
-    """Results as they are now: they may be buffers that the next call writes to."""
-    return pytree.tree_map(
-        lambda value: value.detach().clone() if isinstance(value, torch.Tensor) else value, result
-    )
 
 
 def _equal(one: torch.Tensor, other: torch.Tensor | None) -> bool:

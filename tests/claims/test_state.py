@@ -227,3 +227,24 @@ class Reads(nn.Module):
 
     def forward(self) -> torch.Tensor:
         return self.of.last * 2
+
+
+class Returned(nn.Module):
+    """Returns the buffer itself, which Verify puts back after each call."""
+
+    def __init__(self, fault: float = 0.0) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(1))
+        self.fault = fault
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        self.calls += 1 if torch.compiler.is_exporting() else 1 + self.fault
+        return x * 2, self.calls
+
+
+def test_a_buffer_that_is_returned_is_compared_as_it_was_returned() -> None:
+    right = explorer.explore(Returned(), (torch.ones(3),)).verify()
+    wrong = explorer.explore(Returned(fault=1.0), (torch.ones(3),)).verify()
+
+    assert {row.name for row in right.guarantees if row.verdict == "broken"} == set()
+    assert "sound" in {row.name for row in wrong.guarantees if row.verdict == "broken"}
