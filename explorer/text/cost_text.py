@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _FEW = 8
 _TERMS = 4
 _FEW_SIZES = 4
+_LONGEST = 2
 
 
 def format_cost(record: Record, cost: ProgramCost) -> list[str]:
@@ -64,8 +65,21 @@ def _at_example(record: Record, cost: ProgramCost, at: CostAt) -> list[str]:
         alive = format_count(len(at.peak.alive), "tensor")
         where = f"{amount(at.peak_bytes)} at {name}: {alive}, without inputs and weights"
         lines.append(pair("peak of live memory", where))
+        lines += _waiting(record, at)
     lines += _by_line(record, cost, at)
     return [*lines, *_overtakings(cost, at)]
+
+
+def _waiting(record: Record, at: CostAt) -> list[str]:
+    """The tensors that are alive longest at the peak, and not needed there."""
+    graph, lines = record.graphs[0], []
+    for tensor in at.peak.waiting[:_LONGEST]:
+        frame = find_last_user_frame(record, graph.stack[tensor.node])
+        place = f" ({frame.name}:{frame.line})" if frame else ""
+        name, last = (record.strings[graph.name[node]] for node in (tensor.node, tensor.last))
+        size = amount(dict(at.peak.alive)[tensor.node])
+        lines.append(cut(f"  to lower it: {size} of {name}{place} is kept until {last}"))
+    return lines
 
 
 def _overtakings(cost: ProgramCost, at: CostAt) -> list[str]:

@@ -15,6 +15,8 @@ from export_engine.cost.op_cost import NOTHING, Basis, Cost, cost_of_op
 from export_engine.plain_errors import WrongArgument
 from export_engine.record import OPS, Graph, Record
 
+_FEWEST = 20
+"""What is less than a 20th of the peak does not lower it."""
 _UNBOUNDED = 2**62
 """torch writes "no bound" as a number about as large as an index can be."""
 _CALLS = frozenset(OPS.index(text) for text in ("call_function", "call_module", "call_method"))
@@ -54,6 +56,8 @@ class Peak:
     """The op at which it is; -1 where no op makes anything."""
     alive: tuple[tuple[int, int], ...]
     """The ops that made what is alive then, with its bytes, the largest first."""
+    waiting: tuple[Held, ...] = ()
+    """Of these, what the op at the peak does not read, the longest alive first."""
 
 
 @dataclass(frozen=True)
@@ -393,15 +397,30 @@ class ProgramCost:
         return held, sizes, curve
 
     def _peak(self, values: Sequence[int]) -> Peak:
-        held, sizes, curve = self._alive(values)
+        held, sizes, _ = self._alive(values)
         node, most = self._curve(values)
-        alive = [
-            (other_held.node, size)
-            for other_held, size in zip(held, sizes, strict=True)
-            if other_held.node <= node <= other_held.last and size
+        sizes_of = {
+            tensor: size
+            for tensor, size in zip(held, sizes, strict=True)
+            if tensor.node <= node <= tensor.last and size
+        }
+        alive: dict[int, int] = {}
+        for tensor, size in sizes_of.items():
+            alive[tensor.node] = alive.get(tensor.node, 0) + size
+        waiting = [
+            tensor
+            for tensor, size in sizes_of.items()
+            if (tensor.node, tensor.item) not in self._read_at(node) and size * _FEWEST >= most
         ]
-        alive.sort(key=lambda each: -each[1])
-        return Peak(most, node, tuple(alive) if curve else ())
+        waiting.sort(key=lambda tensor: tensor.node - tensor.last)
+        largest_first = sorted(alive.items(), key=lambda each: -each[1])
+        return Peak(most, node, tuple(largest_first), tuple(waiting))
+
+    def _read_at(self, node: int) -> frozenset[Owner]:
+        """The results whose memory a node reads or makes."""
+        call = self._calls[0][node] if node >= 0 else None
+        nodes = [node, *(call.inputs if call else ())]
+        return frozenset(owner for number in nodes for owner in self.owners.get(number, ()))
 
     def _loops(self) -> Iterator[Loop]:
         for op in self.ops:

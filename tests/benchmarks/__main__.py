@@ -33,6 +33,7 @@ BENCHMARKS = (
     "failure_cost",
     "running",
     "counting",
+    "giants",
     "kernels",
     "delegating",
     "watching",

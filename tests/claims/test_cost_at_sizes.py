@@ -109,7 +109,7 @@ def test_a_loop_costs_so_much_an_iteration() -> None:
     (loop,) = cost.loops
     assert loop.flops is not None
     assert loop.flops.at(()) == 2 * 64 + 16 + 16 + 1
-    assert "an iteration" in repr(cost)
+    assert "per iteration" in repr(cost)
     assert cost.unknown == {"higher_order.while_loop": 1}
 
 
@@ -131,6 +131,8 @@ PLANTED: dict[str, tuple[Any, set[str]]] = {
         {"repeat", "repeat_1"},
     ),
 }
+WAITING = {"kept for later": {"exp"}, "a view keeps what it is a view of": {"repeat"}}
+"""What the op at the peak does not read, so that computing it later lowers the peak."""
 
 
 @pytest.mark.parametrize("name", PLANTED)
@@ -148,6 +150,9 @@ def test_the_tensors_at_the_peak_are_named(name: str) -> None:
         ex.record.strings[graph.name[node]] for node, size in peak.alive if size * 4 > peak.bytes
     }
     assert large == wanted
+    kept = {ex.record.strings[graph.name[tensor.node]] for tensor in peak.waiting}
+    assert kept == WAITING.get(name, set())
+    assert all(f"of {node} (" in repr(ex.cost()) for node in kept)
 
 
 @pytest.mark.slow

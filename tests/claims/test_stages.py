@@ -2,6 +2,7 @@
 
 import json
 import logging
+import sys
 import zipfile
 from pathlib import Path
 
@@ -602,7 +603,9 @@ class Other(nn.Module):
 
 
 @pytest.mark.slow
-def test_openvino_tells_its_layers_with_ops_lines_and_times() -> None:
+def test_openvino_tells_its_layers_with_ops_lines_and_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pytest.importorskip("openvino", reason="openvino is not installed")
     torch.manual_seed(0)
     ex = explorer.explore(Planted().eval(), (torch.randn(16, 16),))
@@ -617,6 +620,11 @@ def test_openvino_tells_its_layers_with_ops_lines_and_times() -> None:
         f"test_stages.py:{planted_line('fusion')}"
     ]
     assert all(kernel.microseconds >= 0 for kernel in stages.kernels)
+    backend = sys.modules["export_engine.run.builtin_backends.openvino"]
+    monkeypatch.setattr(backend, "_decode", lambda program: (program, []))
+    unnamed = ex.stages("openvino")
+    assert [kernel.calls for kernel in unnamed.kernels]
+    assert any("of no known op" in text for text in unnamed.data.left_out)
 
 
 class Portable(nn.Module):

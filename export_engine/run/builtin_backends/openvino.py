@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from export_engine.defects import log_internal_error
 from export_engine.process import undone
 from export_engine.run.backend import WARM, Job, Ready, RuntimeNode
 from export_engine.run.builtin_backends.arrays import as_array
@@ -48,10 +49,8 @@ class OpenVino:
 
     def nodes(self, job: Job, calls: int) -> list[RuntimeNode]:
         """The layers of the compiled model, timed by OpenVINO's own counters."""
-        from openvino.frontend.pytorch.fx_decoder import TorchFXPythonDecoder
-
-        decoder = TorchFXPythonDecoder.from_exported_program(job.program)
-        sources = sources_of(job.program, decoder.fx_gm.graph.nodes)
+        decoder, decoded = _decode(job.program)
+        sources = sources_of(job.program, decoded)
         request, fed = _make_request(job, decoder, {"PERF_COUNT": True})
         times: dict[str, list[float]] = defaultdict(list)
         for call in range(calls + WARM):
@@ -59,6 +58,21 @@ class OpenVino:
             for layer in request.get_profiling_info() if call >= WARM else ():
                 times[layer.node_name].append(layer.real_time / timedelta(microseconds=1))
         return _read_layers(request.get_compiled_model().get_runtime_model(), sources, times)
+
+
+def _decode(program: torch.export.ExportedProgram) -> tuple[Any, list[torch.fx.Node]]:
+    """OpenVINO's undocumented decoder of a program, and the nodes by which it names layers.
+
+    The program itself and no nodes where this version lacks it: layers are then of no known op.
+    """
+    try:
+        from openvino.frontend.pytorch.fx_decoder import TorchFXPythonDecoder
+
+        decoder = TorchFXPythonDecoder.from_exported_program(program)
+        return decoder, list(decoder.fx_gm.graph.nodes)
+    except (ImportError, AttributeError) as error:
+        log_internal_error(error, "looking for OpenVINO's decoder")
+        return program, []
 
 
 _NO_LAYERS = ("Const", "Input", "Output")

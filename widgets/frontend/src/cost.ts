@@ -94,11 +94,15 @@ export class CostModel {
   /** The tensors that are alive at a node, the largest first: the op that made each, and its bytes. */
   aliveAtNode({ held }: CostAt, node: number): { node: NodeId; bytes: number }[] {
     const { makers, lasts } = this.table;
-    return makers
-      .map((maker, at) => ({ maker, last: Number(lasts[at]), bytes: Number(held[at]) }))
-      .filter(({ maker, last, bytes }) => maker <= node && node <= last && bytes > 0)
-      .sort((one, other) => other.bytes - one.bytes)
-      .map(({ maker, bytes }) => ({ node: nodeId(0, maker), bytes }));
+    const alive = new Map<NodeId, number>();
+    makers.forEach((maker, at) => {
+      if (maker > node || node > Number(lasts[at]) || !Number(held[at])) return;
+      const made = nodeId(0, maker);
+      alive.set(made, (alive.get(made) ?? 0) + Number(held[at]));
+    });
+    return [...alive]
+      .map(([made, bytes]) => ({ node: made, bytes }))
+      .sort((one, other) => other.bytes - one.bytes);
   }
 
   /** The largest amounts first; those without any are left out. */
