@@ -69,11 +69,6 @@ LAST_RESORTS: tuple[Provider, ...] = (
     assumed_branches.assume_branch_on_data,
 )
 """Each costs an export or two: used if no lossless fix is known to lead to a program."""
-_KEEPING_ALL: tuple[Provider, ...] = (export_options.keeping_all_sizes,)
-"""Used, too, where every such fix rejects sizes that the model takes, or changes the code and needs
-an option besides."""
-_WITHOUT_BOUNDS: tuple[Provider, ...] = (line_rewrites.without_bounds, other_mode.suggest_mode)
-"""Used, too, where every such fix rejects sizes that the model takes."""
 
 
 def explain(attempt: Failed, progress: Report | None = None) -> Failed:
@@ -182,10 +177,9 @@ def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) 
             if not any(_leads_on(fix) for fix in found):
                 _ask(provider, attempt, progress, found)
         fixes = [fix for fix in found if _leads_on(fix)]
-        for provider in _KEEPING_ALL:
-            if fixes and all(fix.narrows or _switches_too(fix, attempt) for fix in fixes):
-                _ask(provider, attempt, progress, found)
-        for provider in _WITHOUT_BOUNDS:
+        if fixes and all(fix.narrows or _switches_too(fix, attempt) for fix in fixes):
+            _ask(export_options.keeping_all_sizes, attempt, progress, found)
+        for provider in (line_rewrites.suggest_size_ops, other_mode.suggest_mode):
             fixes = [fix for fix in found if _leads_on(fix)]
             if not fixes or not all(fix.narrows for fix in fixes):
                 break

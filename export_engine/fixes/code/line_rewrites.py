@@ -354,21 +354,12 @@ def suggest_size_ops(attempt: Failed, progress: Report | None = None) -> Iterato
     yield from _suggest(attempt, progress, (_BY_OPS,))
 
 
-def without_bounds(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
-    """The same of every int that is computed of a size: `n // 3` is 1 at sizes that torch bounds.
-
-    Of a number that is data-dependent, torch asks for no bounds.
-    """
-    all_ints = _BY_OPS._replace(rewrite=partial(by_ops, all_ints=True))
-    yield from _suggest(attempt, progress, (all_ints,))
-
-
 def _suggest(
     attempt: Failed, progress: Report | None, ways: Iterable[_Way]
 ) -> Iterator[Fix | NoFix]:
     """The first of some rewrites that leads on, and why others are none."""
     request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or not diagnosis.stack:
+    if request is None or diagnosis is None:
         return
     texts: set[str] = set()
     for way in ways:
@@ -391,15 +382,15 @@ def _try(
     if way.everywhere:
         here = [p.line for p in way.places(attempt) if p.file == place.file]
         lines = {text_in_effect(request.edits, place.file, other_line)[1] for other_line in here}
+    edit = Edit(original_file(place.file), text, text, ())
     try:
-        rewritten = rewrite_lines(text, lines, way.rewrite)
+        edit, rewritten = rewrite_lines(edit, lines, way.rewrite)
     except CannotRewrite as reason:
         return NoFix(way.refusal.format(reason=reason)) if "{reason}" in way.refusal else None
-    if rewritten.text in texts or rewritten.text == text:
+    if edit.after in texts or edit.after == text:
         return None
-    texts.add(rewritten.text)
-    edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
-    pairs = zip(text.split("\n"), rewritten.text.split("\n"), strict=False)
+    texts.add(edit.after)
+    pairs = zip(text.split("\n"), edit.after.split("\n"), strict=False)
     fields = {
         "line": place.line,
         "function": place.function or rewritten.function,

@@ -122,25 +122,27 @@ def runs(request: Request) -> bool:
 
 
 def rewrite_lines(
-    text: str, lines: Iterable[int], rewrite: Callable[[str, int], Rewritten]
-) -> Rewritten:
-    """The text rewritten at some lines, from the last one on.
+    edit: Edit, lines: Iterable[int], rewrite: Callable[[str, int], Rewritten]
+) -> tuple[Edit, Rewritten]:
+    """An edit with some lines of its text rewritten, too, and what the last of them gave.
 
     Raises:
         CannotRewrite: it can be at none of them.
     """
     rewritten: Rewritten | None = None
-    whats: list[str] = []
+    names: list[str] = []
     reason = CannotRewrite("no line is left to rewrite")
-    for line in sorted(lines, reverse=True):
+    for line in sorted(lines, reverse=True):  # those before keep their numbers
         try:
-            rewritten = rewrite(rewritten.text if rewritten is not None else text, line)
-            whats.insert(0, rewritten.what)
+            rewritten = rewrite(edit.after, line)
         except CannotRewrite as error:
             reason = error
+            continue
+        edit = further(edit, rewritten)
+        names = [rewritten.what, *names]
     if rewritten is None:
         raise reason
-    return rewritten._replace(what=" and ".join(dict.fromkeys(filter(None, whats))))
+    return edit, rewritten._replace(what=" and ".join(filter(None, dict.fromkeys(names))))
 
 
 def try_further(
@@ -161,7 +163,7 @@ def try_further(
         file = with_edit(request, edit).edits[-1].edited_file
         try:
             lines = {place.line for place in places if place.file == file}
-            edit = further(edit, rewrite_lines(edit.after, lines, rewrite))
+            edit, _ = rewrite_lines(edit, lines, rewrite)
         except CannotRewrite:
             break
         attempt = try_edit(request, edit)
