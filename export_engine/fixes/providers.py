@@ -5,13 +5,14 @@ Some kinds export to find a fix; each such export is reported as a step of the s
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import PurePath
 from typing import TypeGuard
 
-from export_engine.attempt import Failed, Fix, NoFix, functions_remembered
+from export_engine.attempt import Edit, Failed, Fix, NoFix, functions_remembered, line_before
 from export_engine.defects import log_internal_error, passing_over
 from export_engine.diagnose import SizesViolated, diagnose, name_contexts
 from export_engine.fixes import (
@@ -28,7 +29,6 @@ from export_engine.fixes import (
 from export_engine.fixes.code import line_rewrites
 from export_engine.fixes.code.branches import assumed_branches, size_branches
 from export_engine.fixes.excluded_calls import confirm_conditions
-from export_engine.fixes.own_lines import after, in_own_lines, write_one_per_line
 from export_engine.fixes.rewrite import chunks, offer, recurrent, shrinking
 from export_engine.fixes.runs_in_eager import beside_eager
 from export_engine.fixes.try_fixes import search_memory
@@ -171,8 +171,6 @@ def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) 
                 if provider is not shapes.suggest_shapes:
                     _ask(shapes.suggest_untried, attempt, progress, found)
                 return
-        if not any(_leads_on(fix) for fix in found):
-            found += _of_written_out(attempt, progress)
         for provider in LAST_RESORTS:
             if not any(_leads_on(fix) for fix in found):
                 _ask(provider, attempt, progress, found)
@@ -187,22 +185,6 @@ def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) 
             _ask(provider, attempt, progress, found)
             more = found[before:]  # what only may lead on is no better than a program with bounds
             found[before:] = [e for e in more if isinstance(e, NoFix) or _leads_on(e)]
-
-
-def _of_written_out(attempt: Failed, progress: Report | None) -> list[Fix | NoFix]:
-    """The fixes that are known to lead on once statements have lines of their own."""
-    fixes: list[Fix | NoFix] = []
-    again = None
-    with passing_over("writing statements on lines of their own"):
-        again = write_one_per_line(attempt)
-    if again is None:
-        return []
-    failed, edit = again
-    for provider in PROVIDERS:
-        _ask(provider, failed, progress, fixes)
-    lossless = [fix for fix in fixes if _leads_on(fix)]
-    lossy = [fix for fix in fixes if isinstance(fix, Fix) and fix.is_known_to_export]
-    return [after(edit, fix) for fix in lossless or lossy]
 
 
 def _cures(found: Fix | NoFix, attempt: Failed) -> bool:
@@ -249,10 +231,33 @@ def _ask(
     before = len(found)
     try:
         for offered in provider(attempt, progress):
-            fix = _with_saving(in_own_lines(offered, attempt))
+            fix = _with_saving(_in_own_lines(offered, attempt))
             found.append(fix)
             if progress and isinstance(fix, Fix):
                 progress(Progress(0, 0, fix.title, "found"))
     except Exception as error:  # noqa: BLE001 - whatever it is, the diagnosis and other fixes stand
         log_internal_error(error, "looking for fixes")
         found[before:] = [other_fix for other_fix in found[before:] if isinstance(other_fix, NoFix)]
+
+
+_LINE = re.compile(r"\b(lines?) (\d+)\b")
+
+
+def _in_own_lines(found: Fix | NoFix, attempt: Failed) -> Fix | NoFix:
+    """What is offered, with lines of the text that ran as the user's that they were made from."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or not diagnosis.stack:
+        return found
+    file = diagnosis.stack[-1].file
+    edit = next(
+        (other_edit for other_edit in request.edits if other_edit.edited_file == file), None
+    )
+    if edit is None:
+        return found
+    if isinstance(found, NoFix):
+        return replace(found, reason=_map_lines(found.reason, edit))
+    return replace(found, title=_map_lines(found.title, edit))
+
+
+def _map_lines(text: str, edit: Edit) -> str:
+    return _LINE.sub(lambda each: f"{each[1]} {line_before(edit, int(each[2]))}", text)

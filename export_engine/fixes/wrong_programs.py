@@ -21,7 +21,7 @@ from export_engine.fixes import export_options, other_mode
 from export_engine.fixes.assumptions import with_answers
 from export_engine.fixes.code.branches import size_branches
 from export_engine.fixes.code.editing.text_edits import CannotRewrite
-from export_engine.fixes.code.editing.try_edit import try_edit, with_edit
+from export_engine.fixes.code.editing.try_edit import make_fix, try_edit
 from export_engine.fixes.excluded_calls import as_failure
 from export_engine.fixes.rewrite import offer
 from export_engine.fixes.rewrite.rewriting import rewrite
@@ -167,16 +167,10 @@ def _keep_both(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
         attempt = try_edit(request, edit)
         if not isinstance(attempt, Exported) or _outcome(attempt, trial) != "agrees":
             continue
-        yield Fix(
-            kind="code",
-            title=offer.title_of(rewritten),
-            why="The program contains both branches, and the size at run time selects one. "
-            f"{_describe_agreement(trial)}",
-            change=partial(with_edit, edit=edit),
-            edits=with_edit(request, edit).edits,
-            stack=stack,
-            leads_to=attempt,
-        )
+        why = "The program contains both branches, and the size at run time selects one. "
+        why += _describe_agreement(trial)
+        title = offer.title_of(rewritten)
+        yield make_fix(request, edit, attempt, title=title, why=why, stack=stack)
         return
 
 

@@ -13,6 +13,7 @@ from export_engine.fixes.code.editing.text_edits import (
     Rewritten,
     Source,
     free_name,
+    last_name,
     spans,
 )
 from export_engine.fixes.rewrite.lower import is_message
@@ -47,10 +48,6 @@ def _calls(source: Source) -> list[ast.Call]:
     return [node for node in ast.walk(source.function) if isinstance(node, ast.Call)]
 
 
-def _last_name(function: ast.expr) -> str:
-    return getattr(function, "attr", getattr(function, "id", ""))
-
-
 def answer_as_eager(text: str, line: int) -> Rewritten:
     """The text with eager's answer to every question of a function whether it is traced.
 
@@ -59,7 +56,7 @@ def answer_as_eager(text: str, line: int) -> Rewritten:
     """
     source = Source(text, line)
     plain = [call for call in _calls(source) if not call.args and not call.keywords]
-    asked = [(call, "False") for call in plain if _last_name(call.func) in _QUESTIONS]
+    asked = [(call, "False") for call in plain if last_name(call.func) in _QUESTIONS]
     return _replace(source, asked, "that line does not check for tracing")
 
 
@@ -87,7 +84,7 @@ def disable_validation(text: str, line: int) -> Rewritten:
     source = Source(text, line)
     pieces = []
     for call in _calls(source):
-        made = getattr(torch.distributions, _last_name(call.func) or "_", None)
+        made = getattr(torch.distributions, last_name(call.func) or "_", None)
         is_made = isinstance(made, type) and issubclass(made, torch.distributions.Distribution)
         if not is_made or any(e.arg in ("validate_args", None) for e in call.keywords):
             continue

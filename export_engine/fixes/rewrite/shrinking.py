@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, text_in_effect
+from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, text_in_effect
 from export_engine.fixes.code.editing.eager_trials import agrees
 from export_engine.fixes.code.editing.text_edits import (
     CannotRewrite,
@@ -24,6 +24,7 @@ from export_engine.fixes.code.editing.text_edits import (
 from export_engine.fixes.code.editing.try_edit import (
     COSTS_GRADIENTS,
     leads_on,
+    make_fix,
     try_without_gradients,
     with_edit,
 )
@@ -88,15 +89,15 @@ def suggest_nms(attempt: Failed, progress: Report | None = None) -> Iterator[Fix
     if result is None or not leads_on(result, diagnosis, edit):
         yield NoFix(said(why=". A scan with a mask does not export"))
         return
-    yield Fix(
-        kind="code",
+    yield make_fix(
+        request,
+        edit,
+        result,
         title=title if strict == request.strict else f"{title}, and export in strict mode",
         why=_WHY,
         gives_up=f"{_GIVES_UP} {COSTS_GRADIENTS}" if quiet else _GIVES_UP,
         change=partial(in_mode, edit=edit, is_quiet=quiet, is_strict=rewritten.needs_strict),
-        edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,
-        leads_to=result if isinstance(result, Exported) else None,
     )
 
 

@@ -15,6 +15,7 @@ from export_engine.fixes.code.editing.text_edits import (
     Piece,
     Rewritten,
     Source,
+    last_name,
     spans,
 )
 from export_engine.fixes.rules.grids import affine_grid, build_pool, interpolate, pool_rows
@@ -190,14 +191,10 @@ def _as_function(source: Source, call: ast.Call) -> tuple[str, ast.Call]:
     func = call.func
     if isinstance(func, ast.Attribute) and func.attr in _METHODS:
         return func.attr, ast.Call(func, [func.value, *call.args], call.keywords)
-    of_module = _MODULES.get(_name(func.func), "") if isinstance(func, ast.Call) else ""
+    of_module = _MODULES.get(last_name(func.func), "") if isinstance(func, ast.Call) else ""
     if isinstance(func, ast.Call) and of_module and len(call.args) == 1 and not call.keywords:
         return of_module, ast.Call(func.func, [*call.args, *func.args], func.keywords)
     return _of_torch(source, call), call
-
-
-def _name(function: ast.expr) -> str:
-    return getattr(function, "attr", getattr(function, "id", ""))
 
 
 def _of_torch(source: Source, call: ast.Call) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from export_engine.fixes.code.editing.text_edits import spans
+from export_engine.fixes.code.editing.text_edits import last_name, spans
 
 
 def affine_grid(said: Mapping[str, str], torch: str) -> str | None:
@@ -88,7 +88,7 @@ def find_scale_lines(text: str, lines: set[int]) -> list[int]:
         for statement in around
         for call in ast.walk(statement)
         if isinstance(call, ast.Call)
-        and getattr(call.func, "attr", getattr(call.func, "id", "")) == "interpolate"
+        and last_name(call.func) == "interpolate"
         and any(
             keyword.arg == "scale_factor"
             and isinstance(keyword.value, ast.Name | ast.Tuple | ast.BinOp)

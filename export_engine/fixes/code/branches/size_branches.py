@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 from itertools import islice
 from typing import NamedTuple
 
@@ -39,6 +39,7 @@ from export_engine.fixes.code.editing.try_edit import (
     find_bounds_fix,
     further,
     leads_on,
+    make_fix,
     name_edited_file,
     try_edit,
     with_bounds,
@@ -175,16 +176,10 @@ def _try_branch(
             or _find_remaining(result, asked)
         ):
             return None
-        if isinstance(result, Exported) and _verdict(result) != "agrees":
+        if isinstance(result, Exported) and result.verdict != "agrees":
             return None
-    fix = Fix(
-        kind="code",
-        title=reduce(both_titles, more, title),
-        change=partial(with_edit, edit=edit),
-        edits=with_edit(request, edit).edits,
-        stack=diagnosis.stack,
-        leads_to=result if isinstance(result, Exported) else None,
-    )
+    title = reduce(both_titles, more, title)
+    fix = make_fix(request, edit, result, title=title, stack=diagnosis.stack)
     return fix if bounds is None else with_bounds(fix, bounds)
 
 
@@ -258,10 +253,6 @@ def _left(found: Attempt | None, asked: _Branch) -> list[ShapeViolation]:
 def _problems(found: Attempt | None) -> tuple[ShapeViolation, ...]:
     facts = diagnose(found).facts if isinstance(found, Failed) else None
     return facts.problems if isinstance(facts, SizesViolated) else ()
-
-
-def _verdict(found: Exported) -> str:
-    return found.agreement.verdict if found.agreement is not None else "not checked"
 
 
 class _Way(NamedTuple):

@@ -172,7 +172,7 @@ def _find_accepted(
     def differs(number: int, result: Any) -> bool:
         if isinstance(result, BaseException):
             return not (number and rejected and str(result).startswith(rejected))
-        return not compare(result, _as_ours(theirs[number], result)).same
+        return not compare(result, theirs[number]).same
 
     _run_each(request.edits, inputs, keep_result, patience)
     accepted = [pair for pair in inputs if pair[0] in theirs]
@@ -184,22 +184,6 @@ def _find_accepted(
         (n, other_request, _has_elements(shapes[n], shapes.values()))
         for n, other_request in accepted
     ]
-
-
-def _as_ours(theirs: Any, ours: Any) -> Any:
-    """A result of the model; a plain 0 in it, to which nothing was added, as zeros like ours."""
-    flat, spec = pytree.tree_flatten(theirs)
-    items, other = pytree.tree_flatten(ours)
-    if spec != other:
-        return theirs
-    pairs = zip(flat, items, strict=True)
-    zeros = [
-        torch.zeros_like(mine)
-        if type(value) is int and value == 0 and isinstance(mine, torch.Tensor) and mine.dim()
-        else value
-        for value, mine in pairs
-    ]
-    return pytree.tree_unflatten(zeros, spec)
 
 
 def _shapes(result: Any) -> list[tuple[int, ...]]:

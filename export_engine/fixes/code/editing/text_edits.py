@@ -267,6 +267,11 @@ def _find_function(tree: ast.AST, line: int, path: tuple[str, ...]) -> tuple[Fun
     return None
 
 
+def last_name(function: ast.expr) -> str:
+    """The last name of a function that is called: `log` of `math.log`; empty where it has none."""
+    return getattr(function, "attr", getattr(function, "id", ""))
+
+
 def free_name(name: str, taken: set[str]) -> str:
     """A name like this one that is not taken."""
     while name in taken:

@@ -195,16 +195,8 @@ def offer_edit(
     request, diagnosis = attempt.request, attempt.diagnosis
     if found is None or request is None or diagnosis is None:
         return None
-    exported = found if isinstance(found, Exported) else None
-    more: dict[str, Any] = {"change": partial(with_edit, edit=edit), **fields}
-    fix = Fix(
-        kind="code",
-        edits=with_edit(request, edit).edits,
-        stack=diagnosis.stack,
-        leads_to=exported,
-        **more,
-    )
-    agreement = exported.agreement if exported is not None else None
+    fix = make_fix(request, edit, found, stack=diagnosis.stack, **fields)
+    agreement = found.agreement if isinstance(found, Exported) else None
     lost = fix.lossy and agreement is not None and agreement.lacks_writes
     goes_on = lost or leads_on(found, diagnosis, edit)
     wanted = bounds == "first" or (bounds == "needed" and not goes_on)
@@ -214,6 +206,13 @@ def offer_edit(
     if within is None:
         return fix if goes_on else None
     return _beyond_bounds(request, diagnosis, with_bounds(fix, within))
+
+
+def make_fix(request: Request, edit: Edit, found: Attempt | None, **fields: Any) -> Fix:
+    """The fix that an edit is, with what it gave when it was tried, and further fields of `Fix`."""
+    exported = found if isinstance(found, Exported) else None
+    more: dict[str, Any] = {"change": partial(with_edit, edit=edit), **fields}
+    return Fix(kind="code", edits=with_edit(request, edit).edits, leads_to=exported, **more)
 
 
 def _fails_elsewhere(found: Attempt, before: Diagnosis) -> bool:

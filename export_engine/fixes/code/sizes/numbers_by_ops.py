@@ -18,6 +18,7 @@ from export_engine.fixes.code.editing.text_edits import (
     Piece,
     Rewritten,
     Source,
+    last_name,
     spans,
 )
 from export_engine.fixes.excluded_calls import resize
@@ -177,8 +178,8 @@ class _Ops:
                 return f"{self._torch}.frexp({self._write(owner)}).exponent"
             case ast.Call(ast.Attribute(owner, "astype"), [_], []):
                 return f"{self._write(owner)}.trunc()" if self._is_int(node) else self._write(owner)
-            case ast.Call(function, values, []) if (_name(function), len(values)) in _OPS:
-                form = _OPS[_name(function), len(values)]
+            case ast.Call(function, values, []) if (last_name(function), len(values)) in _OPS:
+                form = _OPS[last_name(function), len(values)]
                 return form.format(*map(self._write, values), torch=self._torch)
         raise CannotRewrite("no op computes this expression")
 
@@ -191,12 +192,12 @@ class _Ops:
                 return not isinstance(operator, ast.Div) and all(map(self._is_int, (left, right)))
             case ast.Call(ast.Attribute(_, "astype"), [kind], []):
                 return "int" in self._of(kind)
-            case ast.Call(function, values, _) if _name(function) in ("min", "max"):
+            case ast.Call(function, values, _) if last_name(function) in ("min", "max"):
                 return all(map(self._is_int, values))
             case ast.Call(function) if self._asks(node):
                 by_numpy = getattr(function, "value", None)
                 is_float = by_numpy is not None and self._of(by_numpy) in self._numpy
-                name = _name(function)
+                name = last_name(function)
                 return name in _INTS and not (is_float and name in ("floor", "ceil", "trunc"))
         return not (isinstance(node, ast.Constant) and isinstance(node.value, float))
 
@@ -213,10 +214,6 @@ class _Ops:
                 case ast.Call(ast.Attribute(owner)) if self._of(owner) in self._libraries:
                     return True
         return False
-
-
-def _name(function: ast.expr) -> str:
-    return getattr(function, "attr", getattr(function, "id", ""))
 
 
 def _is_of_sizes(node: ast.AST) -> bool:

@@ -13,6 +13,7 @@ from export_engine.fixes.code.editing.text_edits import (
     Piece,
     Rewritten,
     Source,
+    last_name,
     spans,
 )
 from export_engine.fixes.rules.factories import by_arange
@@ -64,10 +65,6 @@ def _overlap(one: Piece, other: Piece) -> bool:
     return one.start < other.end and other.start < one.end
 
 
-def _last_name(function: ast.expr) -> str:
-    return getattr(function, "attr", getattr(function, "id", ""))
-
-
 class _Idioms:
     """The replacements in one function."""
 
@@ -78,12 +75,12 @@ class _Idioms:
         self.rounded = {
             part
             for call in calls
-            if _last_name(call.func) in (*_ROUNDED, "int", "round")
+            if last_name(call.func) in (*_ROUNDED, "int", "round")
             for part in call.args[:1]
         }
         """What is made an int, which no tensor is."""
         self.looked_up = {
-            key for call in calls if _last_name(call.func) == "get" for key in call.args[:1]
+            key for call in calls if last_name(call.func) == "get" for key in call.args[:1]
         }
         """Keys of dicts, which no symbol is."""
 
