@@ -153,6 +153,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.running import load_package as load_package
     from export_engine.torch_internals.running import missing_packages as missing_packages
     from export_engine.torch_internals.running import move_program as move_program
+    from export_engine.torch_internals.running import put_weights_on_meta as put_weights_on_meta
     from export_engine.torch_internals.running import revealing_program as revealing_program
     from export_engine.torch_internals.running import split_call_spec as split_call_spec
     from export_engine.torch_internals.running import truncate_program as truncate_program

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -39,6 +40,23 @@ def move_program(program: ExportedProgram, device: str) -> ExportedProgram:
     set_part(copied, torch_has.CONSTANTS, constants)
     moved: ExportedProgram = torch_has.MOVE.value(copied, device)
     return moved
+
+
+def put_weights_on_meta(program: ExportedProgram) -> ExportedProgram:
+    """The program with its weights and constants on the meta device; its graph is shared."""
+    copied = copy.copy(program)
+    for part, held in (
+        (torch_has.STATE_DICT, program.state_dict),
+        (torch_has.CONSTANTS, program.constants),
+    ):
+        set_part(copied, part, {name: _to_meta(value) for name, value in held.items()})
+    return copied
+
+
+def _to_meta(value: Any) -> Any:
+    if isinstance(value, torch.nn.Parameter):
+        return torch.nn.Parameter(value.detach().to("meta"), value.requires_grad)
+    return value.to("meta") if isinstance(value, torch.Tensor) else value
 
 
 def _copy_tensor(value: Any) -> Any:

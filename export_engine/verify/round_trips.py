@@ -17,7 +17,13 @@ from export_engine.findings import ops_of
 from export_engine.record import join_path, sizes_tried, split_path
 from export_engine.shapes import Auto, Shapes, Static, leaves_of
 from export_engine.source import raise_if_users
-from export_engine.torch_internals import copy_program, int_bound, symbols_in, texts_read_once
+from export_engine.torch_internals import (
+    copy_program,
+    int_bound,
+    put_weights_on_meta,
+    symbols_in,
+    texts_read_once,
+)
 from export_engine.verify.contract_sampling import format_sizes, inside, name_sizes
 from export_engine.verify.graph_form import is_python_function
 from export_engine.verify.guarantee import (
@@ -92,11 +98,12 @@ def _save_and_load(program: torch.export.ExportedProgram) -> tuple[_Saved | None
 def find_saving_problem(program: torch.export.ExportedProgram) -> str:
     """Why torch cannot save a program or load it again; empty if it can.
 
-    Only of programs that compute numbers of sizes by Python's functions: a file has not all.
+    Only of programs that compute numbers of sizes by Python's functions: a file has not all. The
+    file holds no weights.
     """
     if not any(is_python_function(op) for op in ops_of(program)):
         return ""
-    return _save_and_load(program)[1]
+    return _save_and_load(put_weights_on_meta(program))[1]
 
 
 def check_unflattened(subject: Subject) -> Guarantee:
