@@ -98,10 +98,15 @@ class Verified:
 
     @property
     def wrong_size(self) -> Trial | None:
-        """A choice of sizes at which the program differs from eager though it agrees at others."""
-        outcomes = {trial.outcome for trial in self.trials}
+        """A choice of sizes at which the program differs from eager though it agrees at others.
+
+        To agree at 0 says little: nothing may be computed there.
+        """
+        agrees = any(
+            trial.outcome == "agrees" and all(trial.sizes.values()) for trial in self.trials
+        )
         differs = (trial for trial in self.trials if trial.outcome == "differs" and trial.sizes)
-        return next(differs, None) if "agrees" in outcomes else None
+        return next(differs, None) if agrees else None
 
     @property
     def ok(self) -> bool:

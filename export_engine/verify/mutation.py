@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import torch
@@ -11,6 +12,7 @@ from export_engine import rules
 from export_engine.attempt import Request, as_module
 from export_engine.defects import log_internal_error
 from export_engine.error_text import format_with_type
+from export_engine.findings import state_written
 from export_engine.listing import join_names
 from export_engine.source import user_error
 from export_engine.traced_sizes import with_leaves
@@ -21,6 +23,8 @@ from export_engine.verify.known_causes import find_known_cause
 from export_engine.verify.program_under_test import Subject
 
 _CALLS = 3
+_Held = Callable[[], dict[str, torch.Tensor]]
+"""Reads what a model holds now: a call may put another tensor there."""
 
 
 def check_state(subject: Subject) -> Guarantee:
@@ -29,23 +33,23 @@ def check_state(subject: Subject) -> Guarantee:
         return without_eager(rules.GuaranteeState)
     if subject.without_values:
         return without_weights(rules.GuaranteeState, subject.without_values)
-    owner = as_module(subject.eager)
+    held = _held_tensors(subject)
     requests = [_fresh(subject.request, seed) for seed in range(_CALLS)]
     try:
-        theirs = _call_repeatedly(subject, subject.eager, requests, owner)
+        theirs = _call_repeatedly(subject, subject.eager, requests, held)
     except Exception as error:  # noqa: BLE001 - the model raises what it likes
         log_internal_error(error, "calling the model several times")
         sentence = user_error(error)
         sentence = sentence or rules.GuaranteeState.EAGER_FAILS(error=format_with_type(error))
         return Guarantee(rule=rules.GuaranteeState, verdict="not checked", sentence=sentence)
-    ours = _call_repeatedly(subject, subject.module, requests, owner)
+    ours = _call_repeatedly(subject, subject.module, requests, held)
     problems: list[str] = []
     changed: set[str] = set()
-    before = _buffers(owner)
+    before = _copy_held(held)
     for number, (mine, other) in enumerate(zip(ours, theirs, strict=True), start=1):
         problems += _find_problems(number, mine, other)
         changed |= {
-            name for name, value in other.buffers.items() if not _equal(value, before.get(name))
+            name for name, value in other.held.items() if not _equal(value, before.get(name))
         }
     names = ", ".join(sorted(changed)) or "nothing"
     instead = dict.fromkeys(path for after in theirs for path in after.call.refilled.paths)
@@ -68,7 +72,8 @@ class _After(NamedTuple):
     """What there is after a call."""
 
     call: Call
-    buffers: dict[str, torch.Tensor]
+    held: dict[str, torch.Tensor]
+    """What the model holds and a call may write to, by name."""
 
 
 def _find_problems(number: int, ours: _After, theirs: _After) -> Iterator[str]:
@@ -82,7 +87,7 @@ def _find_problems(number: int, ours: _After, theirs: _After) -> Iterator[str]:
     for what, difference in (
         ("results", compare(ours.call.result, theirs.call.result, loose=1.0)),
         ("inputs", compare_named(ours.call.inputs, theirs.call.inputs, loose=1.0)),
-        ("buffers", compare_named(ours.buffers, theirs.buffers, loose=1.0)),
+        ("buffers", compare_named(ours.held, theirs.held, loose=1.0)),
     ):
         if not difference.same:
             yield rules.GuaranteeState.PROBLEM(number=number, what=what, detail=difference.detail)
@@ -92,14 +97,14 @@ def _find_problems(number: int, ours: _After, theirs: _After) -> Iterator[str]:
 
 
 def _call_repeatedly(
-    subject: Subject, called: Any, requests: list[Request], owner: torch.nn.Module
+    subject: Subject, called: Any, requests: list[Request], held: _Held
 ) -> list[_After]:
-    """Results, inputs and buffers after each call; then all is put back."""
+    """Results, inputs and held tensors after each call; then all is put back."""
     afters = []
     try:
         for seed, request in enumerate(requests):
             result = call(called, request, seed)
-            afters.append(_After(result, _buffers(owner)))
+            afters.append(_After(result, _copy_held(held)))
     finally:
         subject.restore()
     return afters
@@ -118,8 +123,33 @@ def _fresh(request: Request, seed: int) -> Request:
     return with_leaves(request, change)
 
 
-def _buffers(owner: torch.nn.Module) -> dict[str, torch.Tensor]:
-    return {name: value.detach().clone() for name, value in owner.named_buffers()}
+def _held_tensors(subject: Subject) -> _Held:
+    """Reads the buffers of the model, and what else the program writes to and shares with it."""
+    owner, program = as_module(subject.eager), subject.program
+    shared = {**program.state_dict, **program.constants}
+    written = [
+        (name, read)
+        for name in state_written(subject.record)
+        for read in [attrgetter(name)]
+        if name in shared and _read(read, owner) is shared[name]
+    ]
+
+    def read_all() -> dict[str, torch.Tensor]:
+        more = {name: read(owner) for name, read in written}
+        return {**dict(owner.named_buffers()), **more}
+
+    return read_all
+
+
+def _read(read: Callable[[Any], Any], owner: torch.nn.Module) -> Any:
+    try:
+        return read(owner)
+    except AttributeError:  # a constant that tracing made
+        return None
+
+
+def _copy_held(held: _Held) -> dict[str, torch.Tensor]:
+    return {name: value.detach().clone() for name, value in held().items()}
 
 
 def _equal(one: torch.Tensor, other: torch.Tensor | None) -> bool:

@@ -220,6 +220,24 @@ def test_a_plain_copy_is_state_as_well() -> None:
     assert [each.kind for each in kit.findings] == ["state"]
 
 
+class HalvesWeight(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(4, 4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            self.w.div_(2)
+        return x @ self.w
+
+
+def test_verify_says_of_a_parameter_as_well_that_calls_change_it() -> None:
+    ex = explorer.explore(HalvesWeight(), (torch.ones(3, 4),))
+    state = next(each for each in ex.verify().guarantees if each.name == "state")
+    assert state.verdict == "holds"
+    assert "which change w." in state.sentence
+
+
 class Reads(nn.Module):
     def __init__(self, of: Copies) -> None:
         super().__init__()

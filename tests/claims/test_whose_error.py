@@ -340,6 +340,31 @@ def test_code_that_asks_whether_it_is_exported_is_the_cause_of_its_difference() 
     assert not torch.compiler.is_compiling()
 
 
+class Counts(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        return x * self.calls
+
+
+def test_a_difference_of_a_later_call_has_no_cause_that_the_first_lacks() -> None:
+    verified = verify(Counts(), torch.randn(3))
+    state = next(each for each in verified.broken if each.name == "state")
+    assert state.sentence == "Diverges from eager at call 2 of 3 in a row."
+
+
+def test_a_program_that_differs_wherever_something_is_computed_has_no_wrong_size() -> None:
+    ex = explorer.explore(AsksAtRunTime(), (torch.randn(3),), dynamic_shapes="x: n")
+    verified = ex.verify()
+    assert {0: "agrees", 1: "differs"}.items() <= {
+        trial.sizes["n"]: trial.outcome for trial in verified.trials if trial.sizes
+    }.items()
+    assert not [each for each in ex.findings if each.kind.code == "EX224"]
+
+
 def test_attributes_that_a_model_refuses_to_tell_of_are_not_asked_for() -> None:
     class Refuses(torch.nn.Module):
         def __getattr__(self, name: str) -> Any:
