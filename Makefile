@@ -93,7 +93,7 @@ test-python: setup $(VENV)/.imported
 test-thorough: setup $(VENV)/.chromium ## all of the cases of which `make test` tries one of several that are alike
 	@$(ON_A_CORE) $(BIN)/python -m pytest $(IN_PARALLEL) --thorough tests/engine/test_hostile_archives.py \
 	  tests/engine/test_interrupts.py tests/explorer/test_untouched.py tests/engine/test_generation.py \
-	  tests/engine/test_fixes_seed.py tests/claims/test_no_contradictions.py
+	  tests/engine/test_fixes_seed.py tests/engine/test_without_capabilities.py tests/claims/test_no_contradictions.py
 	@$(ON_A_CORE) $(BIN)/python -m pytest $(IN_PARALLEL) --thorough -m thorough --ignore tests/browser
 	@$(ON_A_CORE) $(BIN)/python -m pytest $(IN_PARALLEL) --modes other --ignore tests/browser
 	@$(WITH_CHROMIUM) $(BIN)/python -m pytest --thorough tests/browser/test_reopening.py

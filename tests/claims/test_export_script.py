@@ -28,6 +28,7 @@ from tests.fixes.sources import all_cases
 _RUNNER = """
 import contextlib, importlib.util, json, os, runpy, sys, traceback
 import torch
+torch.export.export(torch.nn.ReLU(), (torch.ones(2),), strict=True)  # imports what each fork would
 {written}
 assert importlib.util.find_spec("export_engine") is None, "the package is on the path"
 for script, program in json.load(sys.stdin):

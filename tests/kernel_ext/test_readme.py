@@ -85,7 +85,7 @@ SMALL = {
 LLAMA = """
 from transformers import LlamaConfig, LlamaForCausalLM
 config = LlamaConfig(
-    vocab_size=200, hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+    vocab_size=200, hidden_size=32, intermediate_size=64, num_hidden_layers=1,
     num_attention_heads=4, num_key_value_heads=2,
 )
 model = LlamaForCausalLM(config).eval()
@@ -378,7 +378,7 @@ def test_the_python_way_works_line_by_line(
     good, failing = block("explorer.explore(model, (x,), dynamic_shapes").split("ex.diagnosis")
     names["enc"] = names["model"]
     names["dec"] = torch.nn.Bilinear(2, 3, 1)
-    names["config"] = LlamaConfig(num_hidden_layers=2, **SMALL)
+    names["config"] = LlamaConfig(num_hidden_layers=1, **SMALL)
     names["y"], names["z"] = torch.ones(4, 2), torch.ones(4, 3)
     names["program"] = torch.export.export(torch.nn.ReLU(), (torch.ones(2),))
     names["loss_fn"] = lambda model, x, y: (model(x).sum() - y.sum()) ** 2
@@ -438,7 +438,7 @@ def test_costs_are_asked_for_as_shown() -> None:
 
 @pytest.mark.slow
 def test_a_config_is_exported_without_weights_as_shown() -> None:
-    config = LlamaConfig(num_hidden_layers=4, **SMALL)
+    config = LlamaConfig(num_hidden_layers=2, **SMALL)
     asked = block("whole = explorer.explore_config").partition('405B")\n')[2]
     with capture_output() as captured:
         exec(asked, {"explorer": explorer, "config": config})
