@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
+import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -14,15 +16,29 @@ from torch import nn
 from explorer.results.reproduction import Reproduced
 from export_engine.attempt import Request
 from export_engine.capture import capture
+from export_engine.process import another_python
 from export_engine.reproduce import NotReproduced, reproduce
 from export_engine.reproduce.literals import tensor_text, torch_module
 from export_engine.reproduce.reduction import CALL, Reduction
 from export_engine.reproduce.script import script_of
 from export_engine.reproduce.smaller_call import smaller_calls
-from export_engine.reproduce.trials import Trials
+from export_engine.reproduce.trials import Outcome, Trials
 from tests.seed_cases import BranchOnSum, attempted, seed_cases
 
 SCALE = 3
+
+
+@pytest.fixture(scope="module")
+def one_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Searches run their scripts in forks of one process: starting one takes five seconds."""
+    module = "export_engine.reproduce.trial_process"
+    process = another_python(["-m", module], tmp_path_factory.mktemp("trials"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Trials, "_ensure_process", lambda _: process)
+        patch.setattr(Trials, "_end", lambda _: None)
+        yield
+    process.kill()
+    process.communicate()
 
 
 def scaled(x: torch.Tensor) -> torch.Tensor:
@@ -150,6 +166,7 @@ def test_the_smallest_part_that_fails_the_same_is_found_and_the_model_is_as_befo
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("one_process")
 def test_a_failure_in_a_deep_model_is_a_few_lines_that_fail_the_same(tmp_path: Path):
     failed = capture(Request(target=Deep(BranchOnSum()), args=(torch.ones(2, 4),)))
     found = reproduce(failed, seconds=40)
@@ -160,7 +177,12 @@ def test_a_failure_in_a_deep_model_is_a_few_lines_that_fail_the_same(tmp_path: P
 
 
 @pytest.mark.slow
-def test_a_program_with_a_fake_tensor_in_it_prints_it():
+@pytest.mark.usefixtures("one_process")
+def test_a_program_with_a_fake_tensor_in_it_prints_it(monkeypatch: pytest.MonkeyPatch):
+    def prove_in_a_fork(trials: Trials, text: str) -> Outcome:
+        return trials.run(text, time.monotonic() + 60)
+
+    monkeypatch.setattr(Trials, "prove", prove_in_a_fork)
     found = reproduce(attempted("data-write", True), seconds=20)
     assert (found.code, found.raised) == ("EX152", "")
     assert found.script.rstrip().endswith(".constants)")
@@ -177,6 +199,7 @@ def test_a_script_that_registers_an_operator_is_proved():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("one_process")
 def test_a_wrong_answer_is_shown_and_an_interrupt_keeps_the_shortest():
     exported = capture(Request(target=Remembers(), args=(torch.ones(3),)))
 

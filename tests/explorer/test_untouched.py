@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import signal
 import subprocess
@@ -266,14 +267,12 @@ def prepared(folder: Path) -> Iterator[None]:
         patch.setattr(measure, "_MOST_CALLS", 4)
         patch.setattr(op_profile, "_SECONDS", 0.0)
         patch.chdir(folder)  # a guide writes its report there
-        for call in (
-            Call(nn.Linear(4, 4), (torch.ones(3, 4),), {}, None),
-            Call(cond.target, cond.args, cond.kwargs, cond.shapes),
-        ):
-            for doing in (actions, once, failing):
-                for _, act in doing(call, folder):
-                    with suppress(*REFUSALS):
-                        act()
+        linear = Call(nn.Linear(4, 4), (torch.ones(3, 4),), {}, None)
+        branches = Call(cond.target, cond.args, cond.kwargs, cond.shapes)
+        steps = (doing(linear, folder) for doing in (actions, once, failing))
+        for _, act in itertools.chain(*steps, actions(branches, folder)):
+            with suppress(*REFUSALS):
+                act()
         yield
 
 
