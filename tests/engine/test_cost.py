@@ -288,7 +288,7 @@ def _record() -> Record:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(text=TEXTS, other=TEXTS, sizes=st.tuples(*[st.integers(1, 50)] * 3))
 def test_an_amount_is_what_python_computes(
     text: str, other: str, sizes: tuple[int, int, int]

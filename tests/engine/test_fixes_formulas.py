@@ -54,7 +54,7 @@ def test_a_formula_keeps_sizes_dynamic(
         torch.testing.assert_close(report.attempt.program.module()(x), model(x))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_line_that_scales_is_found_where_another_one_fails() -> None:
     model = Positions().eval()
     image = torch.rand(1, 3, 42, 28)

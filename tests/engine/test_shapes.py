@@ -110,7 +110,7 @@ def all_shapes(draw: st.DrawFn) -> Shapes:
 
 
 @given(all_shapes())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @pytest.mark.slow
 def test_parse_is_the_inverse_of_print(shapes: Shapes) -> None:
     read = Shapes.parse(str(shapes))
@@ -133,7 +133,7 @@ def test_copies_are_equal(shapes: Shapes) -> None:
 )
 @example("x: " + "9" * 5000)
 @example('"\\"')
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @pytest.mark.slow
 def test_any_text_parses_or_points_at_a_column(text: str) -> None:
     try:
