@@ -10,7 +10,7 @@ import msgspec
 from explorer.text.escape import harmless
 
 MOST_CHARACTERS = 6_000
-"""Of an answer: about 2,000 tokens, by three characters a token."""
+"""For an answer: about 2,000 tokens, by three characters a token."""
 _MOST_LINE = 400
 """Characters of a line; a longer one is cut."""
 

@@ -70,7 +70,7 @@ class Session:
         self.guided: object = None
         """The guide that walked it through, which lives as long as it."""
         self.check_twin: Callable[[Verified, Record, int, Report | None], Verified] | None = None
-        """Of a model without weights: verifies its small twin, and says so in what is verified."""
+        """For a model without weights: verifies its small twin, and says so in what is verified."""
         exported = [n for n, other_entry in enumerate(entries) if other_entry.ok]
         self.current = exported[0] if exported else 0
         """The attempt that the user has: the first that exported, else the first."""

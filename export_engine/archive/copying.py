@@ -26,7 +26,7 @@ class Content(NamedTuple):
     digest: bytes
     """SHA-256."""
     changed: tuple[int, ...]
-    """Of a file that is not digested whole: which it is, and when it was written to, in ns."""
+    """For a file that is not digested whole: which it is, and when it was written to, in ns."""
 
     @classmethod
     def of(cls, path: Path) -> Content:

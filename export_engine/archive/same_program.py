@@ -80,7 +80,7 @@ def _find_unfilled(record: Record) -> str:
 def is_same_path(read: str, kept: str) -> bool:
     """Whether paths lead to the same leaf of a call.
 
-    A file calls entries of `*args` `args_0`. Of a class whose fields it does not name, it numbers
+    A file calls entries of `*args` `args_0`. For a class whose fields it does not name, it numbers
     them or has them in lower case.
     """
     if read == kept or read == kept.replace(".", "_"):

@@ -92,7 +92,7 @@ def merge_records(
     Args:
         read: the Record of the graph.
         kept: the one that was kept.
-        findings: what was found in `read`. Of a kind that the kept one says nothing of, they are
+        findings: what was found in `read`. For a kind that the kept one says nothing of, they are
             added.
     """
     from export_engine.archive.same_program import find_difference

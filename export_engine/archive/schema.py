@@ -148,7 +148,7 @@ class Spec(msgspec.Struct):
     arg: Union | None = None
     """A union, or the fields of a `Named`."""
     name: str = ""
-    """Of an input that is a constant, as is its value."""
+    """For an input that is a constant, as is its value."""
     value: Union | None = None
     parameter_name: str = ""
     buffer_name: str = ""

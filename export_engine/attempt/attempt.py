@@ -32,7 +32,7 @@ class Attempt:
     """What the model printed while tracing; of a failure, what it printed to stdout."""
     title: str = ""
     given: str = ""
-    """Of a program that the user had already, its kind: `ExportedProgram`, `GraphModule`."""
+    """For a program that the user had already, its kind: `ExportedProgram`, `GraphModule`."""
     cells: Mapping[str, str] = field(default_factory=dict)
     """Python's file name of each notebook cell where such a program is, and the name to show."""
     named_by: Request | None = None

@@ -38,11 +38,11 @@ class Finding:
     more: tuple[Fix, ...] = ()
     """Other fixes, each instead of the first."""
     component: int = -1
-    """Of a set of programs, the one that has `node`."""
+    """For a set of programs, the one that has `node`."""
     sizes: tuple[str, ...] = ()
     """The sizes that it is about, `n = 1`: Verify decides it where it has compared them."""
     seam: int = -1
-    """Of a set of programs, the connection."""
+    """For a set of programs, the connection."""
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

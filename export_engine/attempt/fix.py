@@ -37,7 +37,7 @@ class Fix:
     """The part that changes, before: a line of the short language, an argument, a mode."""
     after: str = ""
     edits: tuple[Edit, ...] = field(default=(), repr=False)
-    """Of a code fix: the edits, whose diffs are the preview."""
+    """For a code fix: the edits, whose diffs are the preview."""
     stack: Stack = ()
     """The line that it is about."""
     leads_to: Exported | None = field(default=None, repr=False, compare=False)

@@ -14,7 +14,7 @@ _MATRIX = 2
 
 
 def product_scratch(call: OpCall) -> Amount | None:
-    """Of a product of matrices that copies neither operand: the blocks of oneDNN."""
+    """For a product of matrices that copies neither operand: the blocks of oneDNN."""
     matrix = next((call.type(name) for name in _LEFT if call.type(name) is not None), None)
     result = call.results[0] if call.results else None
     if matrix is None or result is None:

@@ -38,7 +38,7 @@ class Lowered:
     refused_before: Mapping[str, Verdict] = field(default_factory=dict)
     """Per op of the program: of those that were refused and then decomposed."""
     placements: tuple[Placement, ...] = ()
-    """Of a backend without a graph of torch's: its ops, each with what it was made of."""
+    """For a backend without a graph of torch's: its ops, each with what it was made of."""
     counted: CountedNodes | None = None
     ready: Any = None
     """The program that ExecuTorch's runtime loads, to be measured; None if there is none."""

@@ -105,7 +105,7 @@ class Entry(NamedTuple):
     persistent: bool | None = None
     bytes: int = 0
     keyword: bool = False
-    """Of a user input: whether the caller passes it by keyword."""
+    """For a user input: whether the caller passes it by keyword."""
 
 
 class ProgramSource(Protocol):

@@ -35,7 +35,7 @@ class UnknownClass(Facts):
     type: type | None
     """None if torch does not say."""
     path: str
-    """Of an input, its path: `batch`, `options.0`. Of an output, where it is in what the call
+    """For an input, its path: `batch`, `options.0`. For an output, where it is in what the call
     returns: `0`, `logits.1`; empty for all of it."""
 
 

@@ -31,7 +31,7 @@ def _find_origins(before: Side, after: Side) -> dict[int, list[int]]:
     """Per op of the first main graph, the ops of the second that were made from it.
 
     Empty if the second is a decomposition, and not of the first: an op that it comes from is not
-    there. Of a given program, an op counts whose name and line are there.
+    there. For a given program, an op counts whose name and line are there.
     """
     level = after.record.level
     graph, old = after.record.graphs[0], before.record.graphs[0]

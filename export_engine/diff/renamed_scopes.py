@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from export_engine.record import Change, Difference, GraphDiff, Pair, Record
 
 _Path = tuple[str, str]
-"""Of a module: before and after."""
+"""For a module: before and after."""
 
 
 def find_renamed_scopes(

@@ -44,7 +44,7 @@ class Op(NamedTuple):
 
 
 def parse(node: torch.fx.Node) -> Stack:
-    """The user's lines behind a node."""
+    """The user's lines of a node."""
     return parse_stack_trace(node.stack_trace or "")
 
 

@@ -52,7 +52,7 @@ def look(exported: Exported, record: Record) -> Analysis:
     """What is wrong or surprising about an attempt, and what was not looked for.
 
     Args:
-        exported: an attempt. Of a program from a file, the model and the call are not known: what
+        exported: an attempt. For a program from a file, the model and the call are not known: what
             the lines that it names tell is said, and what they do not is not known.
         record: the attempt, described.
     """

@@ -254,7 +254,7 @@ def as_failure(attempt: Exported) -> Failed | None:
 
 
 def _problems(facts: SizeFacts, sizes: Mapping[str, int]) -> Iterator[ShapeViolation]:
-    """Of each condition that some sizes break, in the order of the trace: what excludes them."""
+    """For each condition that some sizes break, in the order of the trace: what excludes them."""
     symbols = {name: symbol for symbol, name in facts.names.items()}
     at = {symbols[name]: size for name, size in sizes.items() if name in symbols}
     for condition in facts.conditions:

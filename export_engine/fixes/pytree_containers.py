@@ -42,7 +42,7 @@ class Context(NamedTuple):
     parts: tuple[str, ...]
     rest: dict[str, Any]
     mirror: str
-    """Of a dict whose items are attributes, too: `shared` if `__dict__` is the dict itself, else
+    """For a dict whose items are attributes, too: `shared` if `__dict__` is the dict itself, else
     `copied`."""
     beside: dict[str, Any]
     """The attributes that a dict has beside its items."""

@@ -220,7 +220,7 @@ TEXTS: dict[str, Callable[[Record], Values[str] | None]] = {
     "delegated": _delegation,
     "reason": _reason,
 }
-"""Of each text field, what nodes have; None where the Record has none of it."""
+"""For each text field, what nodes have; None where the Record has none of it."""
 
 
 def _rank(record: Record) -> Values[float]:
@@ -307,4 +307,4 @@ NUMBERS: dict[str, Callable[[Record], Values[float] | None]] = {
     **{f"value.{text}": partial(_watch_values, name=text) for text in _STATISTICS},
     **{f"error.{text}": partial(_pair_values, name=text) for text in _PAIRED},
 }
-"""Of each field that is a number, what nodes have; None where the Record has none of it."""
+"""For each field that is a number, what nodes have; None where the Record has none of it."""

@@ -79,7 +79,7 @@ class CompiledCall(msgspec.Struct, frozen=True):
     """The guards that no longer held, the newest graph's first."""
     steps: list[Step]
     detail: str
-    """Of a failure, what was raised; of an interpreted call, why, where that is known."""
+    """For a failure, what was raised; of an interpreted call, why, where that is known."""
     export: Literal["takes", "refuses", "unchecked", "no program"]
     """`unchecked`: outside the contract, but let through; nothing is promised."""
     rule: str

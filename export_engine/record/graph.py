@@ -49,9 +49,9 @@ class ValueType(msgspec.Struct, frozen=True):
     """Without the `torch.` prefix: `strided`, `sparse_coo`."""
     requires_grad: bool = False
     value: Size | None = None
-    """Of an int: the size it stands for."""
+    """For an int: the size it stands for."""
     items: list[int] = []
-    """Of a tuple: indices into `Record.types`."""
+    """For a tuple: indices into `Record.types`."""
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -64,7 +64,7 @@ class Target(msgspec.Struct, frozen=True):
     kind: Literal["aten", "prim", "custom", "higher_order", "python", "module"]
     """`python` is a builtin on sizes, such as `operator.add`; `module` a submodule call."""
     schema: str = ""
-    """As torch prints it. Of a module its text, or `<Class>` where that runs the user's code."""
+    """As torch prints it. For a module its text, or `<Class>` where that runs the user's code."""
     overload: str = ""
     mutates: list[str] = []
     """Names of the arguments that the schema marks as mutated."""

@@ -14,7 +14,7 @@ class QuantizedTensor(msgspec.Struct, frozen=True, kw_only=True):
     node: int
     """What has the quantized value; -1 where it is not known."""
     name: str
-    """Of a weight, where it lives in the module, `fc.weight`; else the node's name."""
+    """For a weight, where it lives in the module, `fc.weight`; else the node's name."""
     dtype: str
     """Without the `torch.` prefix: `int8`."""
     bits: int
@@ -37,9 +37,9 @@ class QuantizedTensor(msgspec.Struct, frozen=True, kw_only=True):
     dynamic: bool = False
     """Whether each run chooses its scales."""
     bytes: int = 0
-    """Of a weight: quantized values, scales and zero points."""
+    """For a weight: quantized values, scales and zero points."""
     float_bytes: int = 0
-    """Of a weight: what it takes in its floating-point dtype."""
+    """For a weight: what it takes in its floating-point dtype."""
 
 
 class QuantizedLayer(msgspec.Struct, frozen=True, kw_only=True):

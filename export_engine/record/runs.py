@@ -55,7 +55,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
     """The result in a sentence, or what is missing."""
     detail: str = ""
-    """Of a failure, the error's own text."""
+    """For a failure, the error's own text."""
     error: RunError | None = None
     times: RunTimes | None = None
     memory: int = -1

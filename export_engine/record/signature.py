@@ -23,11 +23,11 @@ class InputEntry(msgspec.Struct, frozen=True):
     target: str = ""
     """Where the value lives in the module: `lin.weight`."""
     path: str = ""
-    """Of a user input, where the caller passes it: `x`, `cache.0.key`, `kwargs.mask`."""
+    """For a user input, where the caller passes it: `x`, `cache.0.key`, `kwargs.mask`."""
     keyword: bool = False
-    """Of a user input: whether the caller passes it by keyword."""
+    """For a user input: whether the caller passes it by keyword."""
     persistent: bool | None = None
-    """Of a buffer: whether it is part of the state dict."""
+    """For a buffer: whether it is part of the state dict."""
     constant: str | None = None
     """For a user input that is not a tensor: its fixed value, as text."""
     bytes: int = 0
@@ -53,7 +53,7 @@ class OutputEntry(msgspec.Struct, frozen=True):
     type: int
     target: str = ""
     path: str = ""
-    """Of a user output, where the caller finds it: `0`, `logits`, `1.cache.0`."""
+    """For a user output, where the caller finds it: `0`, `logits`, `1.cache.0`."""
     constant: str | None = None
 
 

@@ -37,13 +37,13 @@ class FixCard(msgspec.Struct, frozen=True):
     before: str = ""
     after: str = ""
     diffs: list[str] = []
-    """Of a code fix: a unified diff per file."""
+    """For a code fix: a unified diff per file."""
     stack: int = -1
     """The line that it concerns."""
     tried: bool = False
     """Whether the call is known to export with it."""
     forms: list[ShapesForm] = []
-    """Of a fix of shapes: what it asks for, in its own form first, then in the other."""
+    """For a fix of shapes: what it asks for, in its own form first, then in the other."""
 
 
 class TrialRow(msgspec.Struct, frozen=True):

@@ -72,7 +72,7 @@ class Rule:
 
     kind: ClassVar[Kind]
     CLAIM: ClassVar[Sentence]
-    """Of a guarantee: what torch.export promises."""
+    """For a guarantee: what torch.export promises."""
 
     def __init_subclass__(cls, kind: Kind) -> None:
         cls.kind = kind

@@ -82,7 +82,7 @@ def _expression(given: Expression | int) -> Expression:
 
 
 OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
-"""Of each comparison, the one that holds where it does not."""
+"""For each comparison, the one that holds where it does not."""
 
 
 @dataclass(frozen=True)

@@ -314,7 +314,7 @@ def _call_name(call: ast.Call) -> str:
 
 
 def _conditional_in(value: ast.expr) -> ast.expr:
-    """Of a value with one conditional expression in it, that one."""
+    """For a value with one conditional expression in it, that one."""
     nodes = [node for node in ast.walk(value) if isinstance(node, ast.IfExp)]
     return nodes[0].test if len(nodes) == 1 else value
 

@@ -65,7 +65,7 @@ class Capability:
     takes: str | None = None
     """The arguments that we call it with, by position or `name=`: `tree is_leaf=`."""
     begins: str = ""
-    """Of a function that we wrap: the names of its first parameters, `self prefix g`; with `|`
+    """For a function that we wrap: the names of its first parameters, `self prefix g`; with `|`
     between names of one that was renamed."""
     older: str = ""
     """Its older name; the whole path, where it moved to another module or class."""

@@ -1,4 +1,4 @@
-"""The user's lines behind code that torch generated."""
+"""The user's lines that torch's generated code comes from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from export_engine.torch_internals import private_names as torch_has
 
 
 def lines_behind(frame: FrameType) -> Stack:
-    """The user's lines behind a line of generated code, as when a branch of cond is traced again.
+    """The user's lines of a line of generated code, as when a branch of cond is traced again.
 
     The generated module knows which node each of its lines is, and the node has the stack. Where
     `_lineno_map` is missing, the frame stays unexplained and is left out.

@@ -38,7 +38,7 @@ class JointRole(NamedTuple):
 
     kind: Kind
     name: str
-    """Of a parameter or buffer its path; of a gradient, what it is of; else a number."""
+    """For a parameter or buffer its path; of a gradient, what it is of; else a number."""
 
 
 _KINDS: dict[str, Kind] = {

@@ -60,7 +60,7 @@ def _case_files() -> list[Path]:
 
 
 Versions = list[dict[str, Any]]
-"""Of a graph break: dicts with `Gb_type`, `Context`, `Explanation` and `Hints`, oldest last."""
+"""For a graph break: dicts with `Gb_type`, `Context`, `Explanation` and `Hints`, oldest last."""
 
 
 @lru_cache(maxsize=1)
@@ -87,7 +87,7 @@ def _ids_of_kinds() -> dict[str, str]:
 
 
 def graph_break(kind: str) -> tuple[str, Versions] | None:
-    """Of a kind of graph break, its id and the versions of torch's entry on it."""
+    """For a kind of graph break, its id and the versions of torch's entry on it."""
     name = _ids_of_kinds().get(kind)
     return (name, graph_break_registry()[name]) if name else None
 

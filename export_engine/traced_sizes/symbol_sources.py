@@ -1,4 +1,4 @@
-"""The input dim behind a symbol, from torch's name of its source."""
+"""The input dim of a symbol, from torch's name of its source."""
 
 from __future__ import annotations
 

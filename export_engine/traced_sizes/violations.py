@@ -355,7 +355,7 @@ def name_of(dim: InputDim) -> str:
 
 
 def list_tied_names(problem: ShapeViolation) -> str:
-    """Of a condition on several sizes that is too long to be read, the sizes: `h and w`; or ''."""
+    """For a condition on several sizes that is too long to be read, the sizes: `h and w`; or ''."""
     if problem.kind != "tied" or len(problem.condition) <= _LONGEST:
         return ""
     *others, last = sorted(dict.fromkeys(map(name_of, problem.dims)))

@@ -35,7 +35,7 @@ class Guarantee:
     report: str = ""
     """If the check itself failed, a defect of Export Explorer: the report."""
     trials: tuple[Trial, ...] = ()
-    """Of a comparison at several sizes, each of them; where it is broken, what breaks it first."""
+    """For a comparison at several sizes, each of them; where it is broken, what breaks it first."""
     left: tuple[str, ...] = ()
     """The sizes that there was no time for."""
 

@@ -117,7 +117,7 @@ _NO_RULE = re.compile(r"No conversion rule found for operations: (.+)")
 
 
 def _judge_unconverted(program: torch.export.ExportedProgram, said: str) -> dict[str, Verdict]:
-    """Of a program that OpenVINO cannot convert: the ops for which it has no rule.
+    """For a program that OpenVINO cannot convert: the ops for which it has no rule.
 
     Of the others nothing is known, since the conversion ended.
     """

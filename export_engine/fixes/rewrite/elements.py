@@ -225,7 +225,7 @@ def find_stacking(index: Any, places: tuple[int, ...]) -> str:
 
 
 def find_dims(index: Any, places: tuple[int, ...]) -> tuple[int, ...]:
-    """Of each place of a number in an index: the dim, where the other numbers are taken first."""
+    """For each place of a number in an index: the dim, where the other numbers are taken first."""
     parts = index if isinstance(index, tuple) else (index,)
     dims = []
     for at in places:

@@ -163,7 +163,7 @@ def _is_store(node: ast.expr) -> bool:
 
 
 def _find_trailing(text: str) -> dict[int, str]:
-    """The comments that stand behind code, by line."""
+    """The comments after code, by line."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     return {
         token.start[0]: token.string

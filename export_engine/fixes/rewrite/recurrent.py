@@ -284,7 +284,7 @@ def _helper(source: Source, text: str) -> Piece:
 
 
 def _first_statement(source: Source) -> ast.stmt:
-    """The first statement behind a docstring."""
+    """The first statement after a docstring."""
     body = source.function.body
     documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
     if len(body) == 1 and documented:

@@ -60,7 +60,7 @@ class Rewritten(NamedTuple):
     needs_strict: bool = False
     """Whether torch exports it in strict mode only."""
     probes: tuple[Edit, ...] = ()
-    """Of each shortcut that is left out: the text with an error where eager takes it."""
+    """For each shortcut that is left out: the text with an error where eager takes it."""
 
 
 class Staged(NamedTuple):
