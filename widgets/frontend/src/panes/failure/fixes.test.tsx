@@ -54,6 +54,8 @@ test("a fix says what it does, what changes and what it gives up", async () => {
   expect(lossy?.textContent).toContain("Gives up: b can only be 4");
   expect(lossy?.textContent).toContain("tried: the export succeeds");
   expect(code?.textContent).toContain("lossless");
+  const word = code?.querySelector<HTMLElement>(".tx-badge-good");
+  expect(word?.title).toContain("matches eager for every input that it accepts");
   expect(code?.querySelector(".tx-diff-added")?.textContent).toContain("+torch.cond(x)");
 });
 
