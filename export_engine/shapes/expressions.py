@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from math import gcd
 from typing import Any
 
@@ -28,6 +28,7 @@ from export_engine.sizes import (
     negate,
     number,
     strip_minus,
+    substitute,
 )
 
 KINDS = {"+": "Add", "*": "Mul", "//": "FloorDiv", "%": "Mod", "min": "Min", "max": "Max"}
@@ -136,7 +137,7 @@ class Relation:
     @property
     def condition(self) -> Condition:
         """It as a condition on the sizes that it names, in their order."""
-        return compile_condition(str(self), *self.names)
+        return _compile(self)
 
     def holds(self, sizes: Mapping[str, int]) -> bool:
         """Whether it holds for these sizes; False where it has no value, as by a zero divisor."""
@@ -144,6 +145,14 @@ class Relation:
 
     def __str__(self) -> str:
         return relation_text(self)
+
+
+@lru_cache(maxsize=1024)
+def _compile(relation: Relation) -> Condition:
+    """A name may have characters that formulas lack, so each size goes by its number."""
+    by = {name: name_symbol(f"d{at}") for at, name in enumerate(relation.names)}
+    sides = (expression_text(substitute(side, by)) for side in (relation.left, relation.right))
+    return compile_condition(f" {relation.operator} ".join(sides), *(d.name for d in by.values()))
 
 
 def check_numbers(*expressions: Expression) -> None:

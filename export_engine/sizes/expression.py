@@ -56,6 +56,10 @@ class Expression:
     def __hash__(self) -> int:
         return self._hash
 
+    def __reduce__(self) -> tuple[type[Expression], tuple[object, ...]]:
+        """Without its hash: another process hashes texts in another way."""
+        return Expression, (self.kind, self.args, self.value, self.name)
+
 
 def number(value: Number) -> Expression:
     """A number."""

@@ -123,7 +123,21 @@ def test_parse_is_the_inverse_of_print(shapes: Shapes) -> None:
 @settings(max_examples=100, deadline=None)
 @pytest.mark.slow
 def test_copies_are_equal(shapes: Shapes) -> None:
+    assert hash(shapes)
     assert pickle.loads(pickle.dumps(shapes)) == copy.deepcopy(shapes) == replace(shapes) == shapes
+
+
+def test_a_hash_of_this_process_is_not_pickled() -> None:
+    size = combine("+", name_size("a"), 1)
+    assert hash(size)
+    assert "_hash" not in vars(pickle.loads(pickle.dumps(size)))
+
+
+def test_a_relation_holds_whatever_its_sizes_are_called() -> None:
+    for name in ("min", "a·b", "é", "math"):
+        relation = Relation("==", combine("%", name_size(name), 2), 0)
+        assert relation.holds({name: 4})
+        assert not relation.holds({name: 5})
 
 
 @given(
