@@ -49,8 +49,7 @@ class OpenVino:
 
     def nodes(self, job: Job, calls: int) -> list[RuntimeNode]:
         """The layers of the compiled model, timed by OpenVINO's own counters."""
-        decoder, decoded = _decode(job.program)
-        sources = sources_of(job.program, decoded)
+        decoder, sources = _decode(job.program)
         request, fed = _make_request(job, decoder, {"PERF_COUNT": True})
         times: dict[str, list[float]] = defaultdict(list)
         for call in range(calls + WARM):
@@ -60,19 +59,25 @@ class OpenVino:
         return _read_layers(request.get_compiled_model().get_runtime_model(), sources, times)
 
 
-def _decode(program: torch.export.ExportedProgram) -> tuple[Any, list[torch.fx.Node]]:
-    """OpenVINO's undocumented decoder of a program, and the nodes by which it names layers.
+def without_decoder(program: torch.export.ExportedProgram) -> tuple[Any, dict[str, str]]:
+    """The program itself, and its ops by their own names: other layers are of no known op."""
+    calls = (node.name for node in program.graph.nodes if node.op == "call_function")
+    return program, {name: name for name in calls}
 
-    The program itself and no nodes where this version lacks it: layers are then of no known op.
+
+def _decode(program: torch.export.ExportedProgram) -> tuple[Any, dict[str, str]]:
+    """OpenVINO's undocumented decoder of a program, and the op of each node that names a layer.
+
+    As `without_decoder` where this version lacks it.
     """
     try:
         from openvino.frontend.pytorch.fx_decoder import TorchFXPythonDecoder
 
         decoder = TorchFXPythonDecoder.from_exported_program(program)
-        return decoder, list(decoder.fx_gm.graph.nodes)
+        return decoder, sources_of(program, decoder.fx_gm.graph.nodes)
     except (ImportError, AttributeError) as error:
         log_internal_error(error, "looking for OpenVINO's decoder")
-        return program, []
+        return without_decoder(program)
 
 
 _NO_LAYERS = ("Const", "Input", "Output")
