@@ -9,6 +9,8 @@ these.
 from __future__ import annotations
 
 import os
+import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -133,7 +135,53 @@ def _reasons(name: str, found: DelegationResult) -> list[Row]:
             + (f"; {folded} of {len(pairs)} q and dq ops folded" if pairs else ""),
         ),
         Row(name, "counts are ExecuTorch's", float(same), least=1, means="nodes and partitions"),
+        _reread(name, found),
     ]
+
+
+_DTYPE = re.compile(r"invalid dtype: (?:input (\S+)|output) is (\w+)$")
+_SIZE = re.compile(r"invalid dtype: input (\S+) is a size, not a tensor")
+_OF_XNNPACK = {"float32", "float16", "int8", "uint8"}
+
+
+def _reread(name: str, found: DelegationResult) -> Row:
+    """Reasons against the registry of rules and the lowered graph's types, which gave none of them.
+
+    The others are the backend's own sentences, read beside its code: docs/how-to has the table.
+    """
+    from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
+
+    rules = {config.target_name for config in ALL_PARTITIONER_CONFIGS}
+    record = found._session.entries[found.stage].record
+    types = {
+        record.strings[graph.name[node]]: record.types[at]
+        for graph in record.graphs
+        for node, at in enumerate(graph.type)
+        if at >= 0
+    }
+    right, wrong, by_hand = 0, list[str](), Counter[str]()
+    for op in found.outside:
+        told = _DTYPE.fullmatch(op.reason)
+        if op.by == "no rule":
+            is_right = op.reason.rpartition(" ")[2] not in rules
+        elif told is not None:
+            dtype = types[told[1] or op.name].dtype
+            is_right = dtype == told[2] and told[2] not in _OF_XNNPACK
+        elif size := _SIZE.fullmatch(op.reason):
+            is_right = types[size[1]].kind != "tensor"
+        else:
+            by_hand[op.reason.partition(":")[0][:60]] += 1
+            continue
+        right += is_right
+        wrong += [] if is_right else [f"{op.name}: {op.reason}"]
+    rest = ", ".join(f"{text} ×{count}" for text, count in by_hand.items()) or "none"
+    return Row(
+        name,
+        "reasons that rules and types contradict",
+        len(wrong),
+        most=0,
+        means=f"{', '.join(wrong[:3]) or 'none'}; {right} confirmed; read by hand: {rest}",
+    )
 
 
 def _as_foretold(subject: str, ex: Exploration, backend: str) -> Row:
