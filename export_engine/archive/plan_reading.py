@@ -14,7 +14,7 @@ from export_engine.archive.parts import GENERATION
 from export_engine.archive.zip_members import Members
 from export_engine.record import Constant, GenerationPlan, Passed, PlannedCall
 
-_AGAIN = "Save the set again, as explorer.explore_generation makes it"
+_AGAIN = "Make the set with explorer.explore_generation and save it again"
 
 
 def read_plan(members: Members, programs: Collection[str], title: str) -> GenerationPlan:

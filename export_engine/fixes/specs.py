@@ -30,7 +30,7 @@ _STRUCTURE = (
     "Each input gets its entry, matched by name or by position.",
 )
 _NAMES = (
-    "Turn the names in dynamic_shapes into Dims",
+    "Convert the names in dynamic_shapes to Dims",
     "torch.onnx.export accepts a name for a dim; torch.export requires a Dim of that name.",
 )
 

@@ -39,7 +39,7 @@ class Kind(StrEnum):
     EXAMPLE_OUT_OF_RANGE = "EX101", "The example is outside the range"
     SHAPES_VIOLATED = "EX102", "The requested dynamic shapes do not hold"
     ZERO_ONE = "EX103", "A size of 0 or 1 is specialized"
-    UNBACKED_SIZE = "EX104", "A decision on an unbacked size"
+    UNBACKED_SIZE = "EX104", "A condition on an unbacked size"
     SHAPES_MISMATCH = "EX105", "The shapes do not fit the call"
     # Values
     BRANCH_ON_DATA = "EX111", "A branch on data"

@@ -91,8 +91,9 @@ def test_start_values_that_a_file_does_not_store_are_told() -> None:
     _, (norm,) = rows_of(STATEFUL["batch norm"], "zeros")
 
     assert counter.outcome == "differs"
-    assert "does not start from the model's values of buffer `calls`: from 0 instead of 5" in (
-        counter.sentence
+    assert (
+        "does not start from the model's values of buffer `calls`: it starts from 0 instead of 5"
+        in (counter.sentence)
     )
     assert cache.outcome == "agrees"  # it starts from zeros in the model, too
     assert norm.outcome == "differs"

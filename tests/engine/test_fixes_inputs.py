@@ -557,7 +557,7 @@ def test_specs_as_other_exporters_take_them_are_understood(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"x": {0: "b"}, "past": None}, "Turn the names in dynamic_shapes into Dims"),
+        ({"x": {0: "b"}, "past": None}, "Convert the names in dynamic_shapes to Dims"),
         ({"x": {0: "b"}, "past": {0: "b"}}, "Restructure dynamic_shapes to match this call"),
         ({"x": [0], "past": None}, "Restructure dynamic_shapes to match this call"),
     ],

@@ -171,7 +171,7 @@ def test_a_file_that_says_something_wrong_opens_without_it(
     with pytest.raises(FixError, match="not valid") as caught:
         kit.generate({})
     assert said in str(caught.value)
-    assert "Save the set again" in str(caught.value)
+    assert "save it again" in str(caught.value)
 
 
 @pytest.mark.slow
