@@ -459,6 +459,26 @@ def test_a_delegate_is_asked_as_shown(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (tmp_path / "delegation.json").exists()
 
 
+@pytest.mark.slow
+def test_a_run_of_a_pte_is_read_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("executorch", reason="it is not installed: pip install '.[executorch]'")
+    from executorch.exir import to_edge_transform_and_lower
+    from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+
+    monkeypatch.chdir(tmp_path)
+    x = (torch.ones(2, 4),)
+    program = torch.export.export(torch.nn.Linear(4, 4), x)
+    lowered = to_edge_transform_and_lower(program, generate_etrecord=True).to_executorch()
+    Path("model.pte").write_bytes(lowered.buffer)
+    lowered.get_etrecord().save("etrecord.bin")
+    method = _load_for_executorch_from_buffer(lowered.buffer, enable_etdump=True)
+    method.forward(x)
+    method.write_etdump_result_to_file("trace.etdp", "values.bin")
+    with capture_output() as captured:
+        exec(block("file.read_run("), {"explorer": explorer})
+    assert "linear" in captured.stdout
+
+
 def test_a_check_of_a_delegate_is_read_as_shown() -> None:
     (table,) = tomllib.loads(block('delegate = "xnnpack"'))["tool"]["export-explorer"]["check"]
 
