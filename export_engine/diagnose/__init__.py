@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from export_engine.diagnose.families import diagnose as diagnose
     from export_engine.diagnose.hindering_contexts import name_contexts as name_contexts
     from export_engine.diagnose.size_reasons import FOR_OTHERS as FOR_OTHERS
-    from export_engine.diagnose.size_reasons import always_fixes as always_fixes
     from export_engine.diagnose.size_reasons import is_unrolled as is_unrolled
     from export_engine.diagnose.sizes import one_name_two_sizes as one_name_two_sizes
     from export_engine.diagnose.torch_messages import (

@@ -5,7 +5,7 @@ A program that is known to be wrong is a failure, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from export_engine.attempt import Attempt, Exported, Failed, Fix, Request
@@ -14,7 +14,7 @@ from export_engine.diagnose import diagnose
 from export_engine.fixes.providers import explain
 from export_engine.fixes.try_fixes import apply_fixes, try_request
 from export_engine.fixes.wrong_programs import of_program
-from export_engine.progress import Progress
+from export_engine.progress import Progress, Report
 from export_engine.shapes import Auto, Named
 from export_engine.verify import sizes_of
 
@@ -85,7 +85,7 @@ class AutofixReport:
 
 def autofix(
     start: Request | Attempt,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Report | None = None,
     most: int = MOST_ATTEMPTS,
 ) -> AutofixReport:
     """Searches.
@@ -128,9 +128,7 @@ def autofix(
     return AutofixReport(first, tuple(steps))
 
 
-def _mend(
-    found: Attempt, before: Attempt, progress: Callable[[Progress], None] | None
-) -> Step | None:
+def _mend(found: Attempt, before: Attempt, progress: Report | None) -> Step | None:
     """The step from a program that is known to be wrong to one that agrees, if there is one."""
     if not isinstance(before, Failed):
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -27,7 +27,8 @@ from export_engine.fixes.pytree_containers import (
     transformers_function,
 )
 from export_engine.fixes.specs import fit_shapes
-from export_engine.progress import Progress
+from export_engine.fixes.try_fixes import read_failure
+from export_engine.progress import Progress, Report
 from export_engine.record import join_path
 from export_engine.shapes import Auto, Shapes, ShapesError, leaves_of
 from export_engine.torch_internals import (
@@ -43,12 +44,10 @@ _KINDS = (Kind.UNKNOWN_INPUT_TYPE, Kind.UNKNOWN_OUTPUT_TYPE)
 _PLAIN = (list, tuple, dict, OrderedDict)
 
 
-def suggest_registrations(
-    attempt: Failed, progress: Callable[[Progress], None] | None = None
-) -> Iterator[Fix | NoFix]:
+def suggest_registrations(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
     """One fix that registers all classes that the call needs, for a diagnosed attempt."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
+    request, diagnosis = read_failure(attempt)
+    if diagnosis.kind not in _KINDS:
         return
     missing = missing_object_dicts()
     if missing and request.strict and diagnosis.kind is Kind.UNKNOWN_OUTPUT_TYPE:

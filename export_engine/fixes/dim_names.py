@@ -14,7 +14,7 @@ import torch
 from export_engine.attempt import Exported, Failed, Fix, Request, signature_of
 from export_engine.diagnose import SizesViolated, diagnose, one_name_two_sizes
 from export_engine.fixes import shapes
-from export_engine.fixes.try_fixes import change_shapes, try_shapes
+from export_engine.fixes.try_fixes import change_shapes, read_failure, try_shapes
 from export_engine.progress import Report
 from export_engine.shapes import Named, Shapes, ShapesError, Spec, Static, leaves_of
 from export_engine.traced_sizes import InputDim, leaf_values, size_facts
@@ -68,8 +68,8 @@ def suggest_couplings(attempt: Failed, progress: Report | None = None) -> Iterat
 
 def suggest_names(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     """The name where the size is the same, if that leads to a program; else its own name."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or diagnosis.facts != SizesViolated(()):
+    request, diagnosis = read_failure(attempt)
+    if diagnosis.facts != SizesViolated(()):
         return
     facts, before = size_facts(attempt), request.shapes
     pair = one_name_two_sizes(facts) if facts is not None else None

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from export_engine.attempt import Exported, Failed, Fix, Request
+from export_engine.attempt import Failed, Fix, Request
 from export_engine.diagnose import (
     ExampleOutside,
     PinnedElsewhere,
-    SizesViolated,
     ZeroOrOne,
-    always_fixes,
 )
-from export_engine.fixes.try_fixes import change_shapes, try_request
-from export_engine.progress import Progress
+from export_engine.fixes.try_fixes import change_shapes
+from export_engine.progress import Report
 from export_engine.shapes import Auto, Bounds, Dynamic, Named, Pinned, Shapes
-from export_engine.traced_sizes import InputDim, InputPlace, ShapeViolation, name_of, with_size
-from export_engine.verify import runs_in_eager
+from export_engine.traced_sizes import InputDim, InputPlace, name_of, with_size
 
 
-def suggest_example(
-    attempt: Failed, progress: Callable[[Progress], None] | None = None
-) -> Iterator[Fix]:
-    """Examples of other sizes for a diagnosed attempt."""
-    diagnosis = attempt.diagnosis
-    if diagnosis is None or attempt.request is None:
-        return
-    match diagnosis.facts:
-        case ZeroOrOne(dims):
-            yield _larger(attempt.request, dims)
-        case SizesViolated(problems):
-            fixed = [problem for problem in problems if problem.kind == "fixed"]
-            if fixed and not always_fixes(fixed[0].stack):
-                yield from _elsewhere(attempt.request, fixed[0], progress)
+def suggest_example(attempt: Failed, _: Report | None = None) -> Iterator[Fix]:
+    """An example of larger sizes for a diagnosed attempt."""
+    facts = attempt.diagnosis.facts if attempt.diagnosis is not None else None
+    if isinstance(facts, ZeroOrOne) and attempt.request is not None:
+        yield _larger(attempt.request, facts.dims)
 
 
 def _larger(request: Request, dims: Sequence[InputPlace]) -> Fix:
@@ -69,39 +57,6 @@ def _size_of_two(request: Request, dim: InputPlace) -> int:
     specs = shapes.leaves.get(dim.path, ()) if shapes else ()
     spec = specs[dim.position] if 0 <= dim.position < len(specs) else None
     return 2 * spec.scale + spec.offset if isinstance(spec, Named) else 2
-
-
-def _elsewhere(
-    request: Request, problem: ShapeViolation, progress: Callable[[Progress], None] | None
-) -> Iterator[Fix]:
-    """For a size that the code treats specially, an example of another size.
-
-    Offered if eager accepts that size and it is then dynamic in the program.
-    """
-    dim = problem.dims[0]
-    size = dim.example + 1
-
-    change = partial(_resize, sizes={dim.place: size})
-    other = change(request)
-    if not runs_in_eager(other):
-        return
-    if progress:
-        progress(Progress(0, 0, f"trying an example where {name_of(dim)} is {size}", "fix"))
-    attempt = try_request(other)
-    if not isinstance(attempt, Exported) or attempt.verdict == "differs":
-        return
-    yield Fix(
-        kind="inputs",
-        title=f"Use an example where {name_of(dim)} is {size}",
-        why=f"The code treats {dim.example} as a special case. With another example, the trace "
-        "follows the general branch.",
-        gives_up=f"The program may reject {name_of(dim)} = {dim.example}.",
-        change=change,
-        before=f"{name_of(dim)} = {dim.example}",
-        after=f"{name_of(dim)} = {size}",
-        stack=problem.stack,
-        leads_to=attempt,
-    )
 
 
 def iter_wider_ranges(attempt: Failed) -> Iterator[Fix]:

@@ -6,17 +6,16 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from export_engine.attempt import Diagnosis, Exported, Failed, Fix, Kind, Option, Request
+from export_engine.attempt import Exported, Failed, Fix, Kind, Option, Request
 from export_engine.capture import as_exported, model_kept
 from export_engine.defects import log_internal_error
 from export_engine.diagnose import SizesViolated, is_unrolled
 from export_engine.fixes.excluded_calls import calls_without, resize
-from export_engine.fixes.try_fixes import try_request
+from export_engine.fixes.try_fixes import list_problems, read_failure, try_request
 from export_engine.process import ELSEWHERE, Deadline
-from export_engine.progress import Progress
+from export_engine.progress import Progress, Report
 from export_engine.record import sizes_shown, sizes_tried
 from export_engine.traced_sizes import (
-    ShapeViolation,
     example_sizes,
     leaf_values,
     name_of,
@@ -50,23 +49,22 @@ _AROUND = (*range(1, 9), *range(-1, -5, -1))
 of `math.ceil`, and each remainder by up to a dozen is one of these."""
 
 
-def suggest_options(
-    attempt: Failed, progress: Callable[[Progress], None] | None = None
-) -> Iterator[Fix]:
+def suggest_options(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     """The tried options with which the call exports and every wanted dim stays dynamic.
 
     Both at once are tried where the first alone does not keep all sizes, and the second alone only
     where both led to a program: it is the one that takes longest.
     """
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
+    request, diagnosis = read_failure(attempt)
+    if diagnosis.kind not in _KINDS:
         return
-    if isinstance(diagnosis.facts, SizesViolated) and _is_a_number(diagnosis):
+    loops = isinstance(diagnosis.facts, SizesViolated) and is_unrolled(diagnosis.stack)
+    if loops or any(problem.kind == "fixed" for problem in list_problems(attempt)):
         return  # no option lets a loop run on, or gives a plain number back its symbol
 
     def try_names(*names: Option) -> Fix | None:
         texts = request.options & {*names}
-        return None if texts else _try_options(request, diagnosis, [*names], progress)
+        return None if texts else _try_options(attempt, [*names], progress)
 
     if (first := try_names(_OBLIVIOUS)) is not None:
         yield first
@@ -80,37 +78,29 @@ def suggest_options(
         yield both
 
 
-def keeping_all_sizes(
-    attempt: Failed, progress: Callable[[Progress], None] | None = None
-) -> Iterator[Fix]:
+def keeping_all_sizes(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     """The first options with which the program takes what the model takes.
 
     torch may drop a condition that it cannot keep, so each is tried at sizes that it excludes. What
     another option does besides is not looked for: it costs an export and its check.
     """
-    if attempt.request is None or attempt.diagnosis is None:
-        return
-    problems = _problems(attempt.diagnosis)
+    problems = list_problems(attempt)
     if len(problems) > _MOST_CONDITIONS or not all(problem.excluded for problem in problems):
         return
     whole = (fix for fix in suggest_options(attempt, progress) if not fix.narrows)
     yield from islice(whole, 1)
 
 
-def _try_options(
-    request: Request,
-    diagnosis: Diagnosis,
-    names: list[Option],
-    progress: Callable[[Progress], None] | None,
-) -> Fix | None:
+def _try_options(failed: Failed, names: list[Option], progress: Report | None) -> Fix | None:
     """The fix that some options are; None where they give no program, or a wrong one."""
+    request, diagnosis = read_failure(failed)
     options = request.options | {*names}
     if progress:
         progress(Progress(0, 0, f"trying the switch {' with '.join(names)}", "fix"))
     attempt = try_request(request.with_changes(options=options))
     if not isinstance(attempt, Exported) or _is_wrong(attempt):
         return None
-    rejected = _describe_rejected(attempt, request, diagnosis)
+    rejected = _describe_rejected(attempt, failed)
     if rejected is None:
         return None
     rejected = rejected or describe_refused(attempt)
@@ -164,15 +154,15 @@ def describe_refused(found: Exported, least: int = 0) -> str:
     return ""
 
 
-def _describe_rejected(found: Exported, request: Request, diagnosis: Diagnosis) -> str | None:
+def _describe_rejected(found: Exported, failed: Failed) -> str | None:
     """A sentence on a call that the model takes and the program rejects, by a condition kept.
 
     None where the program answers one of these calls, or one at size 0 or 1, otherwise.
     """
-    result = ""
-    program = found.program.module()
+    request, _ = read_failure(failed)
+    result, program = "", found.program.module()
     with as_exported(request), model_kept(request.target) as restore:
-        for text, call in _calls(found, request, diagnosis):
+        for text, call in _calls(found, failed):
             theirs = _result(request.target, call, restore)
             ours = None if isinstance(theirs, Exception) else _result(program, call, restore)
             if ours is None:
@@ -184,14 +174,13 @@ def _describe_rejected(found: Exported, request: Request, diagnosis: Diagnosis) 
     return result
 
 
-def _calls(
-    found: Exported, request: Request, diagnosis: Diagnosis
-) -> Iterator[tuple[str, Request]]:
+def _calls(found: Exported, failed: Failed) -> Iterator[tuple[str, Request]]:
     """Calls that a kept condition excludes, near the example, and at sizes told from others before.
 
     Each with what to say if the program rejects it: nothing of a size that was not asked for.
     """
-    for problem in _problems(diagnosis)[:_MOST_CONDITIONS]:
+    request, _ = read_failure(failed)
+    for problem in list_problems(failed)[:_MOST_CONDITIONS]:
         dims = problem.changed or problem.dims
         for size, call in islice(calls_without(request, problem), _MOST):
             text = f"The program rejects {name_of(dims[0])} = {size}, which the model accepts."
@@ -216,10 +205,6 @@ def _calls(
                 yield text, resize(request, shapes, name, size)
 
 
-def _problems(diagnosis: Diagnosis) -> tuple[ShapeViolation, ...]:
-    return diagnosis.facts.problems if isinstance(diagnosis.facts, SizesViolated) else ()
-
-
 def _result(called: Any, call: Request, restore: Callable[[], object]) -> Any:
     """What a call gives, or the error that it raises."""
     try:
@@ -229,13 +214,6 @@ def _result(called: Any, call: Request, restore: Callable[[], object]) -> Any:
         return error
     finally:
         restore()
-
-
-def _is_a_number(diagnosis: Diagnosis) -> bool:
-    """Whether the code made a plain number of a size, or ran a loop over it."""
-    facts = diagnosis.facts
-    fixed = isinstance(facts, SizesViolated) and any(p.kind == "fixed" for p in facts.problems)
-    return is_unrolled(diagnosis.stack) or fixed
 
 
 def _is_wrong(found: Exported) -> bool:

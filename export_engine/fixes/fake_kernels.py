@@ -17,7 +17,7 @@ from export_engine.fixes.fake_kernel_rules import ResultRule, rules_of
 from export_engine.fixes.fake_kernel_runs import OpRuns, runs_of
 from export_engine.fixes.pytree_containers import Unfit
 from export_engine.fixes.try_fixes import try_request
-from export_engine.progress import Progress
+from export_engine.progress import Progress, Report
 from export_engine.torch_internals import op_signature, register_fake
 
 _FEWEST = 3
@@ -58,9 +58,7 @@ class FakeKernel:
         return register_fake(self.op, self.kernel)
 
 
-def suggest_fake_kernel(
-    attempt: Failed, progress: Callable[[Progress], None] | None = None
-) -> Iterator[Fix | NoFix]:
+def suggest_fake_kernel(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
     """A fake kernel for the op of a diagnosed attempt."""
     request, diagnosis = attempt.request, attempt.diagnosis
     facts = diagnosis.facts if diagnosis else None

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from export_engine.attempt import Diagnosis, Exported, Failed, Fix, Kind, Request
 from export_engine.diagnose import SizeLookedUp, SizesViolated, diagnose, is_unrolled
-from export_engine.fixes.try_fixes import try_request
-from export_engine.progress import Progress
+from export_engine.fixes.try_fixes import read_failure, try_request
+from export_engine.progress import Progress, Report
 from export_engine.source import Stack, code_of
 
 _ABOUT_SIZES = frozenset({Kind.EXAMPLE_OUT_OF_RANGE, Kind.ZERO_ONE, Kind.SHAPES_MISMATCH})
 """What the modes have in common."""
 
 
-def suggest_mode(
-    attempt: Failed, progress: Callable[[Progress], None] | None = None
-) -> Iterator[Fix]:
+def suggest_mode(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     """The other mode, tried."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or diagnosis.kind in _ABOUT_SIZES:
+    request, diagnosis = read_failure(attempt)
+    if diagnosis.kind in _ABOUT_SIZES:
         return
     if not request.strict and _is_asked_by_python(diagnosis):
         return

@@ -14,7 +14,7 @@ from typing import TypeGuard
 
 from export_engine.attempt import Edit, Failed, Fix, NoFix, functions_remembered, line_before
 from export_engine.defects import log_internal_error, passing_over
-from export_engine.diagnose import SizesViolated, diagnose, name_contexts
+from export_engine.diagnose import diagnose, name_contexts
 from export_engine.fixes import (
     assumptions,
     containers,
@@ -31,7 +31,7 @@ from export_engine.fixes.code.branches import assumed_branches, size_branches
 from export_engine.fixes.excluded_calls import confirm_conditions
 from export_engine.fixes.rewrite import chunks, offer, recurrent, shrinking
 from export_engine.fixes.runs_in_eager import beside_eager
-from export_engine.fixes.try_fixes import search_memory
+from export_engine.fixes.try_fixes import list_problems, search_memory
 from export_engine.process import clear_interrupt, raise_if_interrupted, sandbox
 from export_engine.progress import Progress, Report
 from export_engine.torch_internals import counters_kept
@@ -94,7 +94,7 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
             explained = replace(explained, diagnosis=name_contexts(explained))
             if progress:
                 progress(Progress(0, 0, _summarize(explained), "failure"))
-            if runs:
+            if runs and explained.request is not None:
                 _search(explained, progress, items)
     except KeyboardInterrupt:
         clear_interrupt()
@@ -212,10 +212,8 @@ def _with_saving(fix: Fix | NoFix) -> Fix | NoFix:
 
 def _only_broadcasts(attempt: Failed) -> bool:
     """Whether all that the request violates is that sizes are equal."""
-    facts = attempt.diagnosis.facts if attempt.diagnosis is not None else None
-    return isinstance(facts, SizesViolated) and all(
-        problem.kind == "equal" for problem in facts.problems
-    )
+    problems = list_problems(attempt)
+    return bool(problems) and all(problem.kind == "equal" for problem in problems)
 
 
 def _leads_on(found: Fix | NoFix) -> TypeGuard[Fix]:

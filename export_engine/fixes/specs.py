@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import torch
 from torch.export import Dim
 
 from export_engine.attempt import Failed, Fix, Kind, NoFix, Request, signature_of
-from export_engine.progress import Progress
+from export_engine.fixes.try_fixes import read_failure
+from export_engine.progress import Report
 from export_engine.record import join_path, split_path
 from export_engine.shapes import Leaf, Shapes, ShapesError, leaves_of
 from export_engine.torch_internals import (
@@ -35,12 +37,10 @@ _NAMES = (
 )
 
 
-def suggest_specs(
-    attempt: Failed, progress: Callable[[Progress], None] | None = None
-) -> Iterator[Fix | NoFix]:
+def suggest_specs(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
     """The right shapes for an attempt whose diagnosis says that they do not fit."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or diagnosis.kind is not Kind.SHAPES_MISMATCH:
+    request, diagnosis = read_failure(attempt)
+    if diagnosis.kind is not Kind.SHAPES_MISMATCH:
         return
     if is_shapes_spec(request.dynamic_shapes):
         inputs = "; ".join(line.split("    ")[0] for line in format_inputs(request).splitlines())
@@ -71,10 +71,9 @@ def suggest_specs(
 
 def _only_names_dims(request: Request) -> bool:
     """Whether `dynamic_shapes` are as the call is, but for text where a Dim should be."""
-    paths = {tuple(split_path(leaf.path) or ()) for leaf in _leaves(request)}
-    named = isinstance(request.dynamic_shapes, Mapping)
-    shapes = request.dynamic_shapes if named else _by_name(request)
-    entries = {keys: value for keys, value in _entries(shapes) if value is not None}
+    paths, shapes = set(map(_keys, _leaves(request))), request.dynamic_shapes
+    own = dict(_entries(shapes)) if isinstance(shapes, Mapping) else _entries_of(request)
+    entries = {keys: spec for keys, spec in own.items() if spec is not None}
     dims = [dim for spec in entries.values() for _, dim in axes_of(spec)]
     return entries.keys() <= paths and any(isinstance(dim, str) for dim in dims)
 
@@ -105,29 +104,28 @@ def fit_shapes(request: Request) -> tuple[Shapes, list[str]]:
     Raises:
         ShapesError: an entry is one that no input can have.
     """
-    leaves = _leaves(request)
-    entries = {_name_keys(keys, request): item for keys, item in _entries(_by_name(request))}
+    leaves, entries = _leaves(request), _entries_of(request)
     meant: dict[str, Any] = {}
+
+    def list_left() -> list[Leaf]:
+        return [leaf for leaf in _tensors(leaves) if leaf.path not in meant]
+
     for leaf in leaves:
-        spec = entries.pop(tuple(split_path(leaf.path) or ()), _NOTHING)
+        spec = entries.pop(_keys(leaf), _NOTHING)
         if spec is not _NOTHING:
             meant[leaf.path] = spec
-    meant |= _in_order(entries, [leaf for leaf in leaves if leaf.path not in meant])
-    dropped = []
+    meant |= _in_order(entries, list_left())
+    unknown: dict[tuple[str, ...], Any] = {}
     for keys, spec in entries.items():
         if not is_dynamic(spec):
             continue
-        left = [leaf for leaf in leaves if leaf.path not in meant]
-        everywhere = _of_all_below(keys, spec, left)
-        leaf_for = _nearest(keys, left)
-        if everywhere:
-            meant |= dict.fromkeys(everywhere, spec)
-        elif leaf_for is None:
-            dropped.append(f"`{join_path(keys)}`")
-        else:
-            meant[leaf_for.path] = spec
-    meant |= _the_only(entries, dropped, [leaf for leaf in leaves if leaf.path not in meant])
-    meant |= _by_position(entries, dropped, meant, leaves)
+        paths = _of_all_below(keys, spec, list_left()) or _nearest(keys, list_left())
+        meant |= dict.fromkeys(paths, spec)
+        if not paths:
+            unknown[keys] = spec
+    ordered = _by_position(unknown, list_left(), is_alone=not meant)
+    meant |= ordered
+    dropped = [] if ordered else [f"`{join_path(keys)}`" for keys in unknown]
     specs = []
     for path, value in leaves:
         spec, lost = for_value(meant.get(path), value)
@@ -143,25 +141,29 @@ def _leaves(request: Request) -> list[Leaf]:
     return leaves_of(signature_of(request.target), request.args, request.kwargs)
 
 
-def _by_name(request: Request) -> Any:
-    """The given specs by the inputs' names, keywords of `**kwargs` apart."""
+def _tensors(leaves: list[Leaf]) -> list[Leaf]:
+    return [leaf for leaf in leaves if isinstance(leaf.value, torch.Tensor)]
+
+
+def _keys(leaf: Leaf) -> tuple[str, ...]:
+    return tuple(split_path(leaf.path) or ())
+
+
+def _entries_of(request: Request) -> dict[tuple[str, ...], Any]:
+    """The given specs by the keys to their inputs, keywords of `**kwargs` apart."""
     shapes = request.dynamic_shapes
     signature = signature_of(request.target)
-    names = list(
-        keywords_apart(signature, signature.bind(*request.args, **request.kwargs).arguments)
-    )
     if isinstance(shapes, tuple | list):
-        leaves = _leaves(request)
-        tensors = [leaf for leaf in leaves if isinstance(leaf.value, torch.Tensor)]
-        if len(shapes) != len(names) and len(shapes) == len(tensors) and _all_leaves(shapes):
-            return _tree([(leaf.path, value) for leaf, value in zip(tensors, shapes, strict=True)])
-        return dict(zip(names, shapes, strict=False))
-    if isinstance(shapes, Mapping) and all(isinstance(key, str) for key in shapes):
-        try:
-            return keywords_apart(signature, shapes)
-        except (TypeError, ValueError, AttributeError):
-            return shapes
-    return shapes
+        bound = signature.bind(*request.args, **request.kwargs).arguments
+        names, tensors = list(keywords_apart(signature, bound)), _tensors(_leaves(request))
+        flat = len(shapes) != len(names) and len(shapes) == len(tensors)
+        if flat and all(map(_is_leaf_spec, shapes)):
+            return dict(zip(map(_keys, tensors), shapes, strict=True))
+        shapes = dict(zip(names, shapes, strict=False))
+    elif isinstance(shapes, Mapping) and all(isinstance(key, str) for key in shapes):
+        with suppress(TypeError, ValueError, AttributeError):
+            shapes = keywords_apart(signature, shapes)
+    return {_name_keys(keys, request): spec for keys, spec in _entries(shapes)}
 
 
 def _name_keys(keys: tuple[str, ...], request: Request) -> tuple[str, ...]:
@@ -185,22 +187,6 @@ def _name_keys(keys: tuple[str, ...], request: Request) -> tuple[str, ...]:
 
 def _key(value: Any, key: str) -> Any:
     return int(key) if isinstance(value, list | tuple) else key
-
-
-def _tree(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Specs by path as one tree of dicts."""
-    result: dict[str, Any] = {}
-    for path, spec in pairs:
-        *way, last = split_path(path) or [path]
-        inner = result
-        for key in way:
-            inner = inner.setdefault(key, {})
-        inner[last] = spec
-    return result
-
-
-def _all_leaves(given: Any) -> bool:
-    return all(_is_leaf_spec(value) for value in given)
 
 
 def _entries(given: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -232,15 +218,11 @@ def _in_order(entries: dict[tuple[str, ...], Any], left: list[Leaf]) -> dict[str
     result: dict[str, Any] = {}
     for name in dict.fromkeys(keys[0] for keys in entries if len(keys) > 1):
         below = [keys for keys in entries if keys[0] == name]
-        tensors = [
-            leaf
-            for leaf in left
-            if isinstance(leaf.value, torch.Tensor) and (split_path(leaf.path) or [""])[0] == name
-        ]
+        tensors = [leaf for leaf in left if _keys(leaf)[:1] == (name,)]
+        pairs = list(zip(below, tensors, strict=False))
         if len(below) == len(tensors) > 1 and all(
-            fits(entries[keys], leaf.value) for keys, leaf in zip(below, tensors, strict=True)
+            fits(entries[keys], leaf.value) for keys, leaf in pairs
         ):
-            pairs = zip(below, tensors, strict=True)
             result |= {leaf.path: entries.pop(keys) for keys, leaf in pairs}
     return result
 
@@ -250,12 +232,7 @@ def _of_all_below(keys: tuple[str, ...], spec: Any, left: list[Leaf]) -> list[st
 
     A name is one size everywhere, so it fits only where the sizes are equal.
     """
-    below = [
-        leaf
-        for leaf in left
-        if isinstance(leaf.value, torch.Tensor)
-        and tuple(split_path(leaf.path) or ())[: len(keys)] == keys
-    ]
+    below = [leaf for leaf in left if _keys(leaf)[: len(keys)] == keys]
     if len(below) < 2 or not all(fits(spec, leaf.value) for leaf in below):
         return []
     named = [axis for axis, dim in axes_of(spec) if isinstance(dim, str | Dim)]
@@ -263,58 +240,33 @@ def _of_all_below(keys: tuple[str, ...], spec: Any, left: list[Leaf]) -> list[st
     return [leaf.path for leaf in below] if len(sizes) == 1 else []
 
 
-def _the_only(
-    entries: dict[tuple[str, ...], Any], dropped: list[str], left: list[Leaf]
-) -> dict[str, Any]:
-    """What is meant by one entry of another name, if one tensor is left that it fits."""
-    tensors = [leaf for leaf in left if isinstance(leaf.value, torch.Tensor)]
-    if len(dropped) != 1 or len(tensors) != 1:
-        return {}
-    spec = next(entry for keys, entry in entries.items() if f"`{join_path(keys)}`" == dropped[0])
-    if not fits(spec, tensors[0].value):
-        return {}
-    dropped.clear()
-    return {tensors[0].path: spec}
-
-
 def _by_position(
-    entries: dict[tuple[str, ...], Any],
-    dropped: list[str],
-    meant: Mapping[str, Any],
-    leaves: list[Leaf],
+    unknown: dict[tuple[str, ...], Any], left: list[Leaf], *, is_alone: bool
 ) -> dict[str, Any]:
     """What entries mean under names of no input, in order, if they are as many as tensors left.
 
-    Where others have their input, each begins with its input's name: `past_key_values_0_key`.
+    Where others have their input, several each begin with its name: `past_key_values_0_key`.
     """
-    tensors = (leaf for leaf in leaves if isinstance(leaf.value, torch.Tensor))
-    left = [leaf for leaf in tensors if leaf.path not in meant]
-    unknown = {keys: spec for keys, spec in entries.items() if f"`{join_path(keys)}`" in dropped}
     pairs = list(zip(unknown.items(), left, strict=False))
     if len(unknown) != len(left) or not all(fits(spec, leaf.value) for (_, spec), leaf in pairs):
         return {}
-    if meant and not all(
-        keys[0].startswith((split_path(leaf.path) or [""])[0]) for (keys, _), leaf in pairs
-    ):
+    by_name = all(keys[0].startswith(_keys(leaf)[:1] or "") for (keys, _), leaf in pairs)
+    if len(pairs) > 1 and not is_alone and not by_name:
         return {}
-    dropped.clear()
     return {leaf.path: spec for (_, spec), leaf in pairs}
 
 
-def _nearest(keys: tuple[str, ...], left: list[Leaf]) -> Leaf | None:
-    """The input without an entry of its own that is meant by keys which lead to none.
+def _nearest(keys: tuple[str, ...], left: list[Leaf]) -> list[str]:
+    """The one input without an entry of its own that is meant by keys which lead to none.
 
     Keys that lack an index of a container, or have one too many, lead to the only input there;
     else the name is mistyped.
     """
-    tensors = [leaf for leaf in left if isinstance(leaf.value, torch.Tensor)]
-    parts = [(leaf, tuple(split_path(leaf.path) or ())) for leaf in tensors]
-    around = [leaf for leaf, way in parts if way[: len(keys)] == keys or keys[: len(way)] == way]
-    if around:
-        return around[0] if len(around) == 1 else None
-    paths = {leaf.path: leaf for leaf in tensors}
-    near = difflib.get_close_matches(join_path(keys), paths, n=2, cutoff=0.75)
-    return paths[near[0]] if len(near) == 1 else None
+    ways = [(leaf.path, _keys(leaf)) for leaf in left]
+    around = [path for path, way in ways if way[: len(keys)] == keys or keys[: len(way)] == way]
+    paths = [leaf.path for leaf in left]
+    near = around or difflib.get_close_matches(join_path(keys), paths, n=2, cutoff=0.75)
+    return near if len(near) == 1 else []
 
 
 def is_dim(given: Any) -> bool:

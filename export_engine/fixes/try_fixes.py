@@ -6,21 +6,32 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from export_engine.attempt import Agreement, Attempt, Exported, Fix, Request, Trial
+from export_engine.attempt import (
+    Agreement,
+    Attempt,
+    Diagnosis,
+    Exported,
+    Failed,
+    Fix,
+    Request,
+    Trial,
+)
 from export_engine.capture import capture
 from export_engine.defects import log_internal_error
+from export_engine.diagnose import SizesViolated, diagnose
 from export_engine.error_text import format_with_type
 from export_engine.findings import momentary_values
 from export_engine.process import undone
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import NameTaken, NotCallable
+from export_engine.traced_sizes import ShapeViolation
 from export_engine.verify import check
 
 T = TypeVar("T")
 
 
-def try_request(request: Request, progress: Callable[[Progress], None] | None = None) -> Attempt:
+def try_request(request: Request, progress: Report | None = None) -> Attempt:
     """The attempt; one that exported has its `agreement`.
 
     Raises:
@@ -30,7 +41,7 @@ def try_request(request: Request, progress: Callable[[Progress], None] | None = 
     return replace(attempt, request=request)
 
 
-def _try(request: Request, progress: Callable[[Progress], None] | None) -> Attempt:
+def _try(request: Request, progress: Report | None) -> Attempt:
     attempt = capture(request, progress)
     if isinstance(attempt, Exported):
         return replace(attempt, agreement=_check(attempt))
@@ -107,6 +118,21 @@ def _check(attempt: Exported) -> Agreement:
     return replace(agreement, trials=(*agreement.trials, chance), baked=text)
 
 
+def read_failure(attempt: Failed) -> tuple[Request, Diagnosis]:
+    """What failed, and its diagnosis; providers are asked only of a failure that has both."""
+    assert attempt.request is not None
+    assert attempt.diagnosis is not None
+    return attempt.request, attempt.diagnosis
+
+
+def list_problems(attempt: Attempt | None) -> tuple[ShapeViolation, ...]:
+    """What a failure says that its sizes violate, diagnosed here if it was not yet."""
+    if not isinstance(attempt, Failed):
+        return ()
+    facts = (attempt.diagnosis or diagnose(attempt)).facts
+    return facts.problems if isinstance(facts, SizesViolated) else ()
+
+
 def try_shapes(request: Request, shapes: Shapes, progress: Report | None) -> Attempt:
     """The attempt with other shapes; `progress` is called before."""
     if progress:
@@ -125,9 +151,7 @@ def change_shapes(before: Shapes, after: Shapes, **fields: Any) -> Fix:
     )
 
 
-def apply_fixes(
-    attempt: Attempt, fixes: Sequence[Fix], progress: Callable[[Progress], None] | None = None
-) -> Attempt:
+def apply_fixes(attempt: Attempt, fixes: Sequence[Fix], progress: Report | None = None) -> Attempt:
     """The attempt that fixes of another lead to, applied together.
 
     Raises:

@@ -22,14 +22,12 @@ from export_engine.attempt import (
     Fix,
     Kind,
     NoFix,
-    Request,
     as_module,
     text_in_effect,
 )
 from export_engine.diagnose import (
     DataDependent,
     SizeLookedUp,
-    SizesViolated,
     UnbackedSize,
     diagnose,
     formats_a_tensor,
@@ -50,7 +48,7 @@ from export_engine.fixes.code.sizes.numbers_by_ops import agrees_at_many_sizes, 
 from export_engine.fixes.code.sizes.symbolic_sizes import LENGTHS, symbolic
 from export_engine.fixes.rules.formulas import in_ops
 from export_engine.fixes.rules.grids import find_scale_lines
-from export_engine.fixes.try_fixes import try_request
+from export_engine.fixes.try_fixes import list_problems, read_failure, try_request
 from export_engine.progress import Progress, Report
 from export_engine.source import Location, code_of, original_file
 from export_engine.traced_sizes import assumable, with_size
@@ -58,18 +56,13 @@ from export_engine.traced_sizes import assumable, with_size
 _TORCH = functional.__file__
 
 
-def _request(attempt: Failed) -> Request:
-    assert attempt.request is not None
-    return attempt.request
-
-
 def _at_the_failure(attempt: Failed) -> Sequence[Location]:
-    return attempt.diagnosis.stack[-1:] if attempt.diagnosis is not None else ()
+    return read_failure(attempt)[1].stack[-1:]
 
 
 def _on_the_way(attempt: Failed) -> Sequence[Location]:
     """The line of the failure, and those of the functions that lead to it."""
-    return attempt.diagnosis.stack[::-1] if attempt.diagnosis is not None else ()
+    return read_failure(attempt)[1].stack[::-1]
 
 
 def _find_numbers(attempt: Failed) -> Sequence[Location]:
@@ -83,12 +76,10 @@ def _find_formulas(attempt: Failed) -> list[Location]:
     What takes a float fixes the sizes that it is computed from, and no line of the model asks; nor
     does one for the line of torch's own function that calls max_pool1d.
     """
-    request, own = _request(attempt), find_fixing_places(attempt)
-    assert attempt.diagnosis is not None
-    if attempt.diagnosis.kind is not Kind.SHAPES_VIOLATED:
+    (request, diagnosis), own = read_failure(attempt), find_fixing_places(attempt)
+    if diagnosis.kind is not Kind.SHAPES_VIOLATED:
         return own
-    locations = list(own)
-    frames = [*attempt.diagnosis.stack, *own]
+    locations, frames = list(own), [*diagnosis.stack, *own]
     for file in dict.fromkeys(frame.file for frame in frames):
         text, _ = text_in_effect(request.edits, file, 1)
         at = {text_in_effect(request.edits, file, f.line)[1] for f in frames if f.file == file}
@@ -130,11 +121,9 @@ class _Way(NamedTuple):
 
 def _agrees_at_other_sizes(attempt: Failed, edit: Edit) -> bool:
     """Whether the edited model answers alike at sizes that differ a little from the example's."""
-    request, diagnosis = _request(attempt), attempt.diagnosis
-    facts = diagnosis.facts if diagnosis is not None else None
-    groups = [facts.dims] if isinstance(facts, SizeLookedUp) else []
-    if isinstance(facts, SizesViolated):
-        groups = [problem.dims for problem in facts.problems]
+    request, diagnosis = read_failure(attempt)
+    groups = [problem.dims for problem in list_problems(attempt)]
+    groups += [diagnosis.facts.dims] if isinstance(diagnosis.facts, SizeLookedUp) else []
     others = [
         with_size(request, [dim.place for dim in dims], dims[0].example + step)
         for dims in groups
@@ -145,7 +134,7 @@ def _agrees_at_other_sizes(attempt: Failed, edit: Edit) -> bool:
 
 def _judge_guard(attempt: Failed, fix: Fix) -> Fix:
     """Lossless where the program agrees at sizes where the condition holds, and where not."""
-    facts = attempt.diagnosis.facts if attempt.diagnosis is not None else None
+    facts = read_failure(attempt)[1].facts
     asked = assumable(attempt, facts.asked) if isinstance(facts, UnbackedSize) else []
     agreement = fix.leads_to.agreement if fix.leads_to is not None else None
     answers = {
@@ -205,7 +194,7 @@ _COPY = _Way(
 
 def _judge_number(attempt: Failed, fix: Fix) -> Fix | None:
     """None where it fails by no other number of a size, which would be computed next."""
-    again = None if fix.is_known_to_export else try_request(fix.change(_request(attempt)))
+    again = None if fix.is_known_to_export else try_request(fix.change(read_failure(attempt)[0]))
     goes_on = again is None or (isinstance(again, Failed) and diagnose(again).kind in _BY_OPS.kinds)
     return fix if goes_on else None
 
@@ -217,7 +206,7 @@ _BY_OPS = _Way(
     "time, and `.item()` returns a data-dependent number.",
     by_ops,
     places=find_fixing_places,
-    trial=lambda attempt, edit: agrees_at_many_sizes(_request(attempt), edit),
+    trial=lambda attempt, edit: agrees_at_many_sizes(read_failure(attempt)[0], edit),
     judge=_judge_number,
 )
 _WITH_OTHER_OPS = _Way(
@@ -230,7 +219,7 @@ _WITH_OTHER_OPS = _Way(
 )
 _LENGTH = _SYMBOLIC._replace(
     rewrite=partial(symbolic, length=LENGTHS[1]),
-    places=lambda attempt: () if _request(attempt).strict else _find_numbers(attempt),
+    places=lambda attempt: () if read_failure(attempt)[0].strict else _find_numbers(attempt),
 )
 """Of what is not a tensor, which strict mode keeps symbolic."""
 _WAYS = (
@@ -327,7 +316,7 @@ def _drop_conversion(diagnosis: Diagnosis) -> Iterator[_Way]:
         "conversion.",
         lambda text, line: line_rules.drop_conversion(text, line + below, column),
         refusal="Cannot drop the conversion: without it, the model returns a different result.",
-        trial=lambda attempt, edit: agrees(_request(attempt), edit),
+        trial=lambda attempt, edit: agrees(read_failure(attempt)[0], edit),
     )
 
 
@@ -345,7 +334,7 @@ def suggest_symbolic_sizes(
 
 def suggest_rewrites(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
     """The first rewrite of the diagnosed line that leads on."""
-    more = _drop_conversion(attempt.diagnosis) if attempt.diagnosis is not None else ()
+    more = _drop_conversion(read_failure(attempt)[1])
     yield from _suggest(attempt, progress, (*_WAYS, *more))
 
 
@@ -358,9 +347,7 @@ def _suggest(
     attempt: Failed, progress: Report | None, ways: Iterable[_Way]
 ) -> Iterator[Fix | NoFix]:
     """The first of some rewrites that leads on, and why others are none."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None:
-        return
+    _, diagnosis = read_failure(attempt)
     texts: set[str] = set()
     for way in ways:
         for place in way.places(attempt) if diagnosis.kind in way.kinds else ():
@@ -375,8 +362,7 @@ def _try(
     attempt: Failed, way: _Way, place: Location, texts: set[str], progress: Report | None
 ) -> Fix | NoFix | None:
     """A way at a line, tried; None where it does not fit the code, or does not lead on."""
-    request = _request(attempt)
-    facts = attempt.diagnosis.facts if attempt.diagnosis is not None else None
+    request, diagnosis = read_failure(attempt)
     text, line = text_in_effect(request.edits, place.file, place.line)
     lines = {line}
     if way.everywhere:
@@ -397,7 +383,7 @@ def _try(
         "changed": next(n for n, (before, after) in enumerate(pairs, 1) if before != after),
         "what": rewritten.what,
         "where": "" if place.file == _TORCH else f" in line {place.line}",
-        "number": "number" if isinstance(facts, DataDependent) else "size",
+        "number": "number" if isinstance(diagnosis.facts, DataDependent) else "size",
     }
     title = way.title.format(**fields)
     if progress:

@@ -43,6 +43,7 @@ from export_engine.fixes.code.editing.try_edit import (
     try_edit,
     with_edit,
 )
+from export_engine.fixes.try_fixes import read_failure
 from export_engine.process import sandbox
 from export_engine.progress import Progress, Report
 from export_engine.source import original_file
@@ -66,8 +67,8 @@ def suggest_decisions(attempt: Failed, progress: Report | None = None) -> Iterat
 
 
 def _suggest(attempt: Failed, progress: Report | None, kinds: set[Kind]) -> Iterator[Fix | NoFix]:
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or not diagnosis.stack or diagnosis.kind not in kinds:
+    request, diagnosis = read_failure(attempt)
+    if not diagnosis.stack or diagnosis.kind not in kinds:
         return
     try:
         fix = _assume_branch(attempt, request, diagnosis, progress)

@@ -52,6 +52,7 @@ from export_engine.fixes.excluded_calls import (
     iter_excluded_calls,
 )
 from export_engine.fixes.rewrite.rewriting import rewrite as rewrite_control_flow
+from export_engine.fixes.try_fixes import list_problems, read_failure
 from export_engine.progress import Progress, Report
 from export_engine.source import Location, code_of, original_file
 from export_engine.traced_sizes import ShapeViolation, assumable
@@ -157,9 +158,7 @@ def _try_branch(
     attempt: Failed, edit: Edit, asked: _Branch, title: str, progress: Report | None
 ) -> Fix | None:
     """A way of a branch, once it was tried, with what has to be done beside it."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    assert request is not None
-    assert diagnosis is not None
+    request, diagnosis = read_failure(attempt)
     if not agrees_at(request, edit, asked.others):
         return None
     edit, result, more = _with_more(request, edit, asked)
@@ -236,23 +235,16 @@ def _find_remaining(found: Attempt | None, asked: _Branch) -> list[ShapeViolatio
     Of a program that rejects sizes which eager accepts, whatever it requires.
     """
     if isinstance(found, Exported):
-        refusal = as_failure(found)
-        facts = refusal.diagnosis.facts if refusal and refusal.diagnosis else None
-        return list(facts.problems) if isinstance(facts, SizesViolated) else []
-    return [problem for problem in _problems(found) if problem.text in asked.texts]
+        return list(list_problems(as_failure(found)))
+    return [problem for problem in list_problems(found) if problem.text in asked.texts]
 
 
 def _left(found: Attempt | None, asked: _Branch) -> list[ShapeViolation]:
     """What is required of the branch's sizes still, or of two at once, which no Dim can say."""
     if isinstance(found, Exported):
         return _find_remaining(found, asked)
-    left = [e for e in _problems(found) if e.text in asked.texts or e.kind == "tied"]
+    left = [e for e in list_problems(found) if e.text in asked.texts or e.kind == "tied"]
     return sorted(left, key=lambda each: each.text not in asked.texts)
-
-
-def _problems(found: Attempt | None) -> tuple[ShapeViolation, ...]:
-    facts = diagnose(found).facts if isinstance(found, Failed) else None
-    return facts.problems if isinstance(facts, SizesViolated) else ()
 
 
 class _Way(NamedTuple):

@@ -24,11 +24,11 @@ from export_engine.attempt import (
     combine_edits,
 )
 from export_engine.defects import log_internal_error
-from export_engine.diagnose import SizesViolated, counts_gradients_wrong, diagnose
+from export_engine.diagnose import counts_gradients_wrong, diagnose
 from export_engine.fixes import assumptions, dim_names, export_options, shapes
 from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten
 from export_engine.fixes.excluded_calls import allows_any, calls_without
-from export_engine.fixes.try_fixes import try_request
+from export_engine.fixes.try_fixes import list_problems, read_failure, try_request
 from export_engine.progress import Report
 from export_engine.source import Location, Stack, original_file
 from export_engine.traced_sizes import ShapeViolation
@@ -94,11 +94,9 @@ def without_gradients(request: Request) -> Request:
 
 def stacks_of(attempt: Failed, kind: str = "") -> list[Stack]:
     """The stack of the diagnosis, and those of the problems with sizes, or of one kind of them."""
-    diagnosis = attempt.diagnosis
-    assert diagnosis is not None
-    facts = diagnosis.facts
-    problems = facts.problems if isinstance(facts, SizesViolated) else ()
-    return [diagnosis.stack, *(problem.stack for problem in problems if kind in ("", problem.kind))]
+    _, diagnosis = read_failure(attempt)
+    problems = (problem for problem in list_problems(attempt) if kind in ("", problem.kind))
+    return [diagnosis.stack, *(problem.stack for problem in problems)]
 
 
 def find_asking_lines(attempt: Failed) -> list[Location]:
@@ -205,7 +203,7 @@ def offer_edit(
         within = None  # what a fix of that line keeps, no bound need reject
     if within is None:
         return fix if goes_on else None
-    return _beyond_bounds(request, diagnosis, with_bounds(fix, within))
+    return _beyond_bounds(attempt, with_bounds(fix, within))
 
 
 def make_fix(request: Request, edit: Edit, found: Attempt | None, **fields: Any) -> Fix:
@@ -287,8 +285,7 @@ def find_bounds_fix(found: object, progress: Report | None) -> Fix | None:
         return _leading(assumptions.suggest_assumptions(explained, progress))
     if diagnosis.kind is not Kind.SHAPES_VIOLATED:
         return None
-    facts = diagnosis.facts
-    if isinstance(facts, SizesViolated) and any(problem.lossy for problem in facts.problems):
+    if any(problem.lossy for problem in list_problems(explained)):
         return None  # known before an export: a size is fixed
     bounds = _leading(shapes.suggest_shapes(explained, progress))
     if bounds is None or not bounds.narrows:
@@ -302,17 +299,10 @@ def _leading(offered: Iterable[Fix | NoFix]) -> Fix | None:
     return next((fix for fix in fixes if fix.leads_to is not None and not fix.lossy), None)
 
 
-def _beyond_bounds(request: Request, diagnosis: Diagnosis, edit: Fix) -> Fix:
-    """A fix of code and bounds that says whether it takes sizes that bounds alone would reject.
-
-    Args:
-        request: without the fix.
-        diagnosis: of its failure.
-        edit: with its bounds.
-    """
-    facts = diagnosis.facts
-    problems = facts.problems if isinstance(facts, SizesViolated) else ()
-    further = map(_with_multiples, problems)
+def _beyond_bounds(attempt: Failed, edit: Fix) -> Fix:
+    """A fix of code and bounds that says whether it takes sizes that bounds alone would reject."""
+    request, _ = read_failure(attempt)
+    further = map(_with_multiples, list_problems(attempt))
     others = (call for problem in further for _, call in calls_without(request, problem))
     return replace(edit, beyond_bounds=allows_any(edit.change(request), others))
 
