@@ -458,6 +458,17 @@ SCAN = Capability(
     "State-space models are exported with a static prompt length.",
     takes="combine_fn init xs dim=",
 )
+MAKE_GRAPH = Capability(
+    "torch.export._trace._export_to_aten_ir_make_fx",
+    "",
+    begins="mod fake_args fake_kwargs fake_params_buffers",
+)
+REPARAMETRIZE = Capability(
+    "torch.nn.utils.stateless._reparametrize_module",
+    "",
+    takes="module weights tie_weights= strict= stack_weights=",
+)
+PYTHON_DISPATCHER = Capability("torch._dispatch.python.enable_python_dispatcher", "")
 ASSOCIATIVE_SCAN = Capability(
     "torch._higher_order_ops.associative_scan",
     "State-space models are exported with a static prompt length.",

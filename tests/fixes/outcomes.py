@@ -31,6 +31,7 @@ from export_engine.capture import tracing
 from export_engine.describe import describe
 from export_engine.fixes import AutofixReport, autofix
 from export_engine.shapes import Shapes
+from export_engine.torch_internals import NoGraph
 from export_engine.verify import compare
 from export_engine.verify import run as call
 
@@ -64,7 +65,7 @@ class Outcome(msgspec.Struct, omit_defaults=True):
     fixes: list[str] = []
     """Titles."""
     exports: int = 0
-    """How often torch.export was called, the first failure included."""
+    """How often torch.export traced the model to a graph, the first failure included."""
     seconds: float = 0.0
     """CPU time."""
     reason: str = ""
@@ -137,14 +138,18 @@ def _judge(case: Case, program: torch.export.ExportedProgram, number: int) -> st
 
 @contextmanager
 def _counted() -> Iterator[list[None]]:
-    """A list that grows with each export."""
+    """A list that grows with each export; a run that only asks, and makes no graph, is none."""
     exports: list[None] = []
     run_export = tracing.run_export
 
     @wraps(run_export)
     def counting(*args: Any, **kwargs: Any) -> Any:
         exports.append(None)
-        return run_export(*args, **kwargs)
+        try:
+            return run_export(*args, **kwargs)
+        except NoGraph:
+            exports.pop()
+            raise
 
     with patch.object(tracing, "run_export", counting):
         yield exports

@@ -12,6 +12,7 @@ from export_engine.fixes.rewrite.facts import Facts
 from export_engine.fixes.rewrite.form import (
     as_collected,
     call,
+    change_children,
     find_site,
     let,
     load,
@@ -100,6 +101,8 @@ class Answers:
 
     def answer_subscript(self, node: ast.Subscript, note: tuple[Any, ...]) -> ast.expr:
         """A row at a place that the program knows."""
+        if note[0] == "masked":
+            note = ("sliced", note[1].places)
         places, of, index = note[1], node.value, node.slice
         if note[0] == "cut":
             return node
@@ -371,3 +374,53 @@ def _clamp(node: ast.Call, which: str) -> ast.expr:
     end, at = which.split()
     tensor, number = node.args[int(at)], node.args[1 - int(at)]
     return ast.Call(ast.Attribute(tensor, "clamp", ast.Load()), [], [ast.keyword(end, number)])
+
+
+_ELEMENTWISE = frozenset(
+    [
+        *("tanh", "sigmoid", "relu", "gelu", "silu", "exp", "log", "sqrt", "abs", "neg", "square"),
+        *("clamp", "float", "double", "half", "long", "int", "bool", "to", "clone", "detach"),
+        *("sin", "cos", "round", "floor", "ceil", "reciprocal", "rsqrt", "log1p", "expm1"),
+    ]
+)
+"""Functions and methods each element of whose result depends on one element of their input."""
+
+
+def widen(value: ast.expr, slices: list[ast.expr]) -> ast.expr | None:
+    """A value without the slices that it is cut to, where each element is computed by itself.
+
+    Args:
+        value: of an assignment to slices.
+        slices: that are written.
+
+    Returns:
+        None where it has none of them.
+    """
+    texts = {ast.unparse(part) for part in slices}
+    is_found = False
+
+    def visit(node: ast.AST) -> Any:
+        nonlocal is_found
+        match node:
+            case ast.Subscript(of, index, ast.Load()):
+                parts = index.elts if isinstance(index, ast.Tuple) else [index]
+                if not texts & {ast.unparse(part) for part in parts if isinstance(part, ast.Slice)}:
+                    return node
+                is_found = True
+                kept = [ast.Slice() if ast.unparse(part) in texts else part for part in parts]
+                while kept and _is_full(kept[-1]):
+                    kept.pop()
+                if not kept:
+                    return of
+                taken = ast.Tuple(kept, ast.Load()) if len(kept) > 1 else kept[0]
+                return ast.Subscript(of, taken, ast.Load())
+            case ast.BinOp() | ast.UnaryOp():
+                return change_children(node, visit)
+            case ast.Call(ast.Attribute(of, attr)) if attr in _ELEMENTWISE:
+                return change_children(node, visit)
+            case ast.Attribute():
+                return change_children(node, visit)
+        return node
+
+    result = visit(value)
+    return result if is_found else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
@@ -32,6 +32,25 @@ class Chosen:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """The output of one; those of all have to be alike."""
         return find_alike([value(*args, **keywords) for value in self.every])
+
+
+class Region(NamedTuple):
+    """What an assignment to slices writes, whose ends only the program knows."""
+
+    places: tuple[int, ...]
+    """Of these slices in the index."""
+    dims: tuple[int, ...]
+    """Of each, in what is written."""
+    rank: int
+    """Of what is written."""
+    numbers: tuple[int, ...]
+    """The places of numbers that only the program knows."""
+    value: int | None
+    """How many dims the value has; None for a number of Python's."""
+    is_cut: bool
+    """Whether the value is as long as one of the slices."""
+    tensors: tuple[tuple[bool, bool], ...]
+    """Of each slice, whether its ends are tensors."""
 
 
 class Elements:
@@ -237,6 +256,36 @@ def find_dims(index: Any, places: tuple[int, ...]) -> tuple[int, ...]:
             return ()
         dims.append(sum(not isinstance(value, int) for value in before))
     return tuple(dims)
+
+
+def describe_region(into: torch.Tensor, index: Any, value: Any, places: tuple[int, ...]) -> Region:
+    """What is written to slices that end where only the program knows.
+
+    Raises:
+        CannotRewrite: the index has more than slices and numbers, or a step.
+    """
+    parts = index if isinstance(index, tuple) else (index,)
+    numbers = find_scalar_places(index)
+    for at, part in enumerate(parts):
+        plain = at in numbers or isinstance(part, int | torch.SymInt | slice)
+        ends = [end for end in find_ends(part) if isinstance(end, torch.Tensor) and end.dim()]
+        if not plain or isinstance(part, bool) or ends or getattr(part, "step", None) is not None:
+            raise CannotRewrite("a slice with a data-dependent end is written with another index")
+    whole = [at for at, part in enumerate(parts) if isinstance(part, slice)]
+    rank = into.dim() - len(parts) + len(whole)
+    dims = tuple(whole.index(at) for at in places)
+    pairs = [(parts[at].start, parts[at].stop) for at in places]
+    tensors = tuple((_is_tensor(start), _is_tensor(stop)) for start, stop in pairs)
+    if not isinstance(value, torch.Tensor):
+        return Region(places, dims, rank, numbers, None, False, tensors)
+    aligned = [dim - rank + value.dim() for dim in dims]
+    sizes: list[Any] = [value.shape[dim] for dim in aligned if dim >= 0]
+    is_cut = any(not statically_known_true(size == 1) for size in sizes)
+    return Region(places, dims, rank, numbers, value.dim(), is_cut, tensors)
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, torch.Tensor)
 
 
 def find_ends(part: Any) -> list[Any]:

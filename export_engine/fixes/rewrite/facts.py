@@ -65,6 +65,8 @@ class Choice:
     """Whether a way runs ops that raise errors for some data, as an index out of range."""
     shared: set[str] = field(default_factory=set)
     """Names that the ways may read, each of which shares memory with another."""
+    before: dict[str, Value] = field(default_factory=dict)
+    """By name that the ways may read: its value before them."""
 
 
 @dataclass

@@ -32,9 +32,11 @@ class NotStaged(CannotRewrite):
 class Unequal(CannotRewrite):
     """A name has values on the two ways of a branch between which no op selects."""
 
-    def __init__(self, reason: str, site: Site) -> None:
+    def __init__(self, reason: str, site: Site | None, *apart: str) -> None:
         super().__init__(reason)
         self.site = site
+        self.apart = apart
+        """How the value is of two parts, and its name: `none`, where it may be None, or `grown`."""
 
 
 class Function(NamedTuple):
@@ -212,6 +214,34 @@ def change_children(node: Node, change: Callable[[ast.AST], object]) -> Node:
     """As `map_children`; a copy keeps the site of the node."""
     result = map_children(node, change)
     return node if result is node else mark(result, node)
+
+
+def change_blocks(
+    node: ast.stmt,
+    statement: Callable[[ast.stmt], Block],
+    expression: Callable[[ast.AST], object],
+) -> ast.stmt:
+    """A statement whose expressions, and the statements within, are changed; itself if none is.
+
+    Args:
+        node: the statement.
+        statement: gives what stands in the place of one within.
+        expression: gives what stands in the place of a part that is no statement.
+    """
+    fields = {
+        part: [new for old in block for new in statement(old)]
+        for part in ("body", "orelse", "finalbody")
+        if isinstance(block := getattr(node, part, None), list) and block
+    }
+    changed = change_children(node, lambda n: n if isinstance(n, ast.stmt) else expression(n))
+    if all(
+        len(block) == len(getattr(node, part))
+        and all(a is b for a, b in zip(block, getattr(node, part), strict=True))
+        for part, block in fields.items()
+    ):
+        return changed
+    result = type(node)(**{**dict(ast.iter_fields(changed)), **fields})
+    return mark(ast.copy_location(result, node), node)
 
 
 def load(name: str) -> ast.Name:

@@ -3,6 +3,8 @@
 `outs = [None] * n` with `outs[t] = v` is a list that is appended to; `outs.insert(0, v)` is one
 that is turned behind the loop. Of `torch.split(x, lengths.tolist())` each piece is a slice of `x`.
 Of a loop over the rows of `x`, `x[i:i + 1]` is `x[i].unsqueeze(0)`.
+`out = torch.cat([out, v])` is a list that is appended to, and joined behind the loop.
+A `deque` that stays in the function is a list of its last elements.
 """
 
 from __future__ import annotations
@@ -11,13 +13,16 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.form import (
     Block,
     Function,
     Namer,
     call,
+    change_blocks,
     change_children,
     find_names,
+    find_stored,
     let,
     load,
     map_children,
@@ -36,6 +41,39 @@ def cut_pieces(function: Function) -> Function:
     """A function that cuts tensors where it went through pieces of them; the same without any."""
     names = Namer(find_names(function.node))
     return function.with_body(_cutting(function.node, function.node.body, names))
+
+
+def list_deques(function: Function) -> Function:
+    """A function whose deques are lists; the same one where it has none."""
+    found: dict[str, int | None] = {}
+    for node in ast.walk(function.node):
+        match node:
+            case ast.Assign([ast.Name(id=name)], ast.Call(of, _, keywords)):
+                if ast.unparse(of).rpartition(".")[2] == "deque":
+                    found[name] = _find_most(keywords)
+    stays = [name for name in found if not _is_given_away(function.node, name)]
+    if not stays:
+        return function
+    deques = _Deques({name: found[name] for name in stays})
+    body = [new for statement in function.node.body for new in deques.statement(statement)]
+    return function.with_body(body)
+
+
+def append_grown(function: Function, name: str) -> Function:
+    """A function that collects what its loops join to a tensor, and joins it behind them.
+
+    Raises:
+        CannotRewrite: the loops do more with it.
+    """
+    names = Namer(find_names(function.node))
+    body: Block = []
+    for statement in function.node.body:
+        is_loop = isinstance(statement, ast.For | ast.While)
+        if is_loop and name in find_stored(statement):
+            body += _Grown(statement, name, names).find_statements()
+        else:
+            body.append(statement)
+    return function.with_body(body)
 
 
 def take_rows(function: Function) -> Function:
@@ -120,6 +158,173 @@ def _find_order(loop: ast.For, index: str, start: ast.Assign | None) -> str | No
     count = ast.unparse(start.value.right)
     down = (f"range({count} - 1, -1, -1)", f"reversed(range({count}))")
     return {f"range({count})": "up", **dict.fromkeys(down, "down")}.get(ast.unparse(loop.iter))
+
+
+# -- tensors that a loop makes longer ------------------------------------------------------------
+
+
+class _Grown:
+    """One loop with an append in the place of `out = torch.cat([out, v])`."""
+
+    def __init__(self, loop: ast.stmt, name: str, names: Namer) -> None:
+        self.loop, self.name, self.names = loop, name, names
+        self.parts, self.last = names.new(f"{name}_parts"), names.new(f"last_{name}")
+        self.end: ast.expr | None = None
+        """What reads the last element."""
+        uses = [n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name]
+        stored = [n for n in ast.walk(loop) if isinstance(n, ast.stmt) and self._is_bound(n)]
+        joined = [self._find_joined(n) for n in stored]
+        pair = joined[0] if len(joined) == 1 else None
+        if pair is None:
+            raise CannotRewrite(f"`{name}` is not only joined to in a loop")
+        self.dim, allowed = pair[0], 2
+        for node in ast.walk(loop):
+            match node:
+                case ast.Subscript(ast.Name(id=own), index, ast.Load()) if own == name:
+                    if _find_last(index) == self.dim:
+                        self.end = node
+                        allowed += 1
+        if len(uses) != allowed:
+            raise CannotRewrite(f"`{name}` is not only joined to in a loop")
+
+    def _is_bound(self, node: ast.stmt) -> bool:
+        return not hasattr(node, "body") and self.name in find_stored(node)
+
+    def _find_joined(self, node: ast.stmt) -> tuple[int, ast.expr] | None:
+        """The dim and the value that a statement joins to the tensor."""
+        match node:
+            case ast.Assign(
+                [ast.Name()],
+                ast.Call(
+                    ast.Attribute(ast.Name(id="torch"), "cat" | "concat"),
+                    [
+                        ast.List([ast.Name(id=own), part]) | ast.Tuple([ast.Name(id=own), part]),
+                        *dims,
+                    ],
+                    keywords,
+                ),
+            ) if own == self.name:
+                dims += [keyword.value for keyword in keywords]
+                match dims:
+                    case []:
+                        return 0, part
+                    case [ast.Constant(value=int() as dim)]:
+                        return dim, part
+        return None
+
+    def find_statements(self) -> Block:
+        """What is before the loop, the loop, and what is behind it."""
+        loop, name = self.loop, self.name
+        result = change_blocks(loop, self._statement, self._visit)
+        before = [_at(let(self.parts, ast.List([], ast.Load())), loop, self.parts)]
+        if self.end is not None:
+            end = parse_expression(f"{name}.select({self.dim}, -1).unsqueeze({self.dim})")
+            before.append(_at(let(self.last, end), loop, self.last))
+        text = f"torch.cat([{name}, torch.cat({self.parts}, {self.dim})], {self.dim})"
+        return [*before, result, _at(let(name, parse_expression(text)), loop, "joined")]
+
+    def _statement(self, node: ast.stmt) -> Block:
+        pair = self._find_joined(node) if self._is_bound(node) else None
+        if pair is None:
+            return [change_blocks(node, self._statement, self._visit)]
+        part: ast.expr = self._visit(pair[1])
+        if self.end is None:
+            return [_at(ast.Expr(method(load(self.parts), "append", part)), node)]
+        row = self.names.new(f"{self.name}_part")
+        assert isinstance(self.end, ast.Subscript)
+        end = mark(ast.Subscript(load(row), self.end.slice, ast.Load()), node, "end")
+        append = _at(ast.Expr(method(load(self.parts), "append", load(row))), node)
+        return [_at(let(row, part), node, "part"), append, _at(let(self.last, end), node, "last")]
+
+    def _visit(self, node: ast.AST) -> Any:
+        match node:
+            case ast.Subscript(ast.Name(id=own), _, ast.Load()) if own == self.name:
+                return load(self.last)
+        return change_children(node, self._visit)
+
+
+def _find_last(index: ast.expr) -> int | None:
+    """The dim of which `x[-1:]` or `x[:, -1:]` takes the last element; None for another index."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    *before, last = map(ast.unparse, parts)
+    return len(before) if last == "-1:" and set(before) <= {":"} else None
+
+
+# -- deques --------------------------------------------------------------------------------------
+
+
+def _find_most(keywords: list[ast.keyword]) -> int | None:
+    """The number of elements that a deque has at most; 0 where it is not written out."""
+    for keyword in keywords:
+        value = getattr(keyword.value, "value", 0)
+        return value if isinstance(value, int) or value is None else 0
+    return None
+
+
+def _is_given_away(function: ast.FunctionDef, name: str) -> bool:
+    """Whether a deque leaves the function, or is bound more than once."""
+    uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
+    stored = [n for n in uses if not isinstance(n.ctx, ast.Load)]
+    away = [n.value for n in ast.walk(function) if isinstance(n, ast.Return | ast.Assign)]
+    return len(stored) > 1 or any(isinstance(n, ast.Name) and n.id == name for n in away)
+
+
+class _Deques:
+    """Puts lists in the place of deques."""
+
+    def __init__(self, most: dict[str, int | None]) -> None:
+        self.most = {name: count for name, count in most.items() if count != 0}
+
+    def statement(self, node: ast.stmt) -> Block:
+        """What stands in the place of a statement."""
+        match node:
+            case ast.Assign([ast.Name(id=name)], ast.Call(_, args)) if name in self.most:
+                of: ast.expr = ast.List([ast.Starred(args[0])] if args else [], ast.Load())
+                if args and isinstance(args[0], ast.List | ast.ListComp | ast.BinOp):
+                    of = args[0]
+                return [_at(let(name, self._cut(name, of, args)), node)]
+            case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), how), args)) if (
+                name in self.most
+            ):
+                if how == "appendleft" and self.most[name] is None:
+                    first = [ast.Constant(0), *args]
+                    return [_at(ast.Expr(method(load(name), "insert", *first)), node)]
+                new = self._change(name, how, args)
+                return [node if new is None else _at(let(name, new), node)]
+            case ast.Assign([_], ast.Call(ast.Attribute(ast.Name(id=name) as of, "popleft"), [])):
+                if name in self.most:
+                    popped = method(of, "pop", ast.Constant(0))
+                    return [_at(ast.Assign(node.targets, popped), node)]
+        return [change_blocks(node, self.statement, self.visit)]
+
+    def visit(self, node: ast.AST) -> Any:
+        """A node: the same object where nothing in it changes."""
+        match node:
+            case ast.Call(ast.Name(id="list" | "tuple"), [ast.Name(id=name)]) if name in self.most:
+                return load(name)
+        return change_children(node, self.visit)
+
+    def _change(self, name: str, how: str, args: list[ast.expr]) -> ast.expr | None:
+        """The list after a method, None where a list has the same one."""
+        own = ast.Starred(load(name))
+        most = self.most[name]
+        match how, args:
+            case "append", [value] if most is not None:
+                return self._cut(name, ast.List([own, value], ast.Load()), args)
+            case "appendleft", [value]:
+                longer = ast.List([value, own], ast.Load())
+                return ast.Subscript(longer, ast.Slice(None, ast.Constant(most)), ast.Load())
+            case "popleft", []:
+                return ast.Subscript(load(name), ast.Slice(ast.Constant(1)), ast.Load())
+        return None
+
+    def _cut(self, name: str, of: ast.expr, args: list[ast.expr]) -> ast.expr:
+        """The last elements of a list."""
+        most = self.most[name]
+        if most is None or not args:
+            return of
+        last = ast.UnaryOp(ast.USub(), ast.Constant(most))
+        return ast.Subscript(of, ast.Slice(last), ast.Load())
 
 
 # -- pieces of lengths that the program knows ----------------------------------------------------
@@ -265,7 +470,7 @@ class _Rows:
                 continue
             taken = [*indices[:dim], load(name), *indices[dim + 1 :]]
             at = ast.Tuple(taken, ast.Load()) if whole else load(name)
-            row = ast.Subscript(node.value, at, ast.Load())
+            row = mark(ast.Subscript(node.value, at, ast.Load()), node, "row")
             return method(row, "unsqueeze", ast.Constant(dim))
         return node
 
@@ -296,8 +501,12 @@ def _find_rebound(loop: ast.For) -> set[str]:
 def _find_numbered(over: ast.expr) -> tuple[str, int] | None:
     """The tensor and the dim that a loop counts through: `range(x.shape[0])`, `range(len(x))`."""
     match over:
-        case ast.Call(ast.Name(id="range"), [count], []):
-            pass
+        case ast.Call(ast.Name(id="range"), [*first, count], []) if all(
+            isinstance(start, ast.Constant) and isinstance(start.value, int) and start.value >= 0
+            for start in first
+        ):
+            if len(first) > 1:
+                return None
         case _:
             return None
     match count:
@@ -310,4 +519,4 @@ def _find_numbered(over: ast.expr) -> tuple[str, int] | None:
     return None
 
 
-__all__ = ["append_in_order", "cut_pieces", "take_rows"]
+__all__ = ["append_grown", "append_in_order", "cut_pieces", "list_deques", "take_rows"]

@@ -11,8 +11,8 @@ from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.analysis import Liveness
 from export_engine.fixes.rewrite.facts import Iteration, Value
 from export_engine.fixes.rewrite.form import (
-    COLLECT,
     Block,
+    Unequal,
     as_collected,
     as_target,
     as_tuple,
@@ -307,7 +307,8 @@ class Loops:
             raise CannotRewrite(f"`{name}` is not a tensor after an iteration")
         if start.kind == "tensor":
             if after.kind == "tensor" and not facts.is_steady.get(name, True):
-                raise CannotRewrite(f"`{name}` changes its shape or dtype in an iteration")
+                reason = f"`{name}` changes its shape or dtype in an iteration"
+                raise Unequal(reason, None, "grown", name)
             if name in facts.shared:
                 return method(load(name), "clone")
             return load(name) if start.is_contiguous else method(load(name), "contiguous")
@@ -336,8 +337,13 @@ class Loops:
         kept: Block = []
         for at, statement in enumerate(body):
             collected = as_collected(statement)
+            if collected is not None and collected[0] not in lists and collected[2] is None:
+                longer = ast.List([ast.Starred(load(collected[0])), collected[1]], ast.Load())
+                kept.append(mark(let(collected[0], longer), statement))
+                continue
             if collected is None:
-                if any(isinstance(n, ast.Name) and n.id == COLLECT for n in ast.walk(statement)):
+                inner = [node for node in ast.walk(statement) if isinstance(node, ast.stmt)]
+                if {pair[0] for pair in map(as_collected, inner) if pair} & {*lists}:
                     raise CannotRewrite("a nested loop appends to a list of the outer loop")
                 kept.append(statement)
                 continue

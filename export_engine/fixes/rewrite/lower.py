@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,8 @@ from export_engine.fixes.rewrite.analysis import (
     find_shared,
     find_written_in_place,
 )
-from export_engine.fixes.rewrite.answers import Answers, index_as_rows, negate
+from export_engine.fixes.rewrite.answers import Answers, index_as_rows, negate, widen
+from export_engine.fixes.rewrite.elements import Region
 from export_engine.fixes.rewrite.expressions import Names
 from export_engine.fixes.rewrite.facts import Choice, Facts, Value
 from export_engine.fixes.rewrite.form import (
@@ -50,6 +51,11 @@ from export_engine.fixes.rewrite.loops import Loops
 from export_engine.fixes.rewrite.simplify import simplify
 from export_engine.fixes.rewrite.starts import Starts
 
+_TAKING_NONE = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
+"""Comparisons that do not raise an error for None."""
+Growth = tuple[int, int, int]
+"""The dim in which a tensor becomes longer, its rank, and by how much."""
+_NO_VALUE = Value("undefined")
 _SAYS = frozenset({"print", "warnings", "logging", "logger", "log", "LOG", "_logger"})
 
 
@@ -72,6 +78,8 @@ class Lowering(Loops):
         self.imports: dict[str, str] = {}
         self.done: list[tuple[int, str]] = []
         """Each site's line, and what became of it."""
+        self.grown: dict[str, tuple[int, str]] = {}
+        """By tensor that the loop around adds to: the dim, and the name of how much counts."""
         self.masks: dict[str, str] = {}
         """By list that stays one: the list of which of its pieces count."""
         self.tensors: set[str] = set(facts.tensors)
@@ -91,7 +99,7 @@ class Lowering(Loops):
         }
         """Names that are read in an index."""
         self.compared = set().union(*map(_find_compared, ast.walk(function.node)))
-        """Names that are compared with other values than None."""
+        """Names that are compared in ways that take None, with other values."""
         self.shortcuts: list[ast.expr] = []
         """The values of ways that are left out, which only turn something off."""
         self.synthetic: set[str] = set()
@@ -140,9 +148,24 @@ class Lowering(Loops):
         if isinstance(node, ast.Assert) and (kind := self.facts.notes.get(find_site(node))):
             self.done.append((node.lineno, "check"))
             return [_make_check(self.answer(node.test), _message(node.msg), kind, node)]
+        if isinstance(node, ast.Assign) and (masked := self._write_by_mask(node)):
+            return masked
         result = self.answers.visit(node)
         assert isinstance(result, ast.stmt)
         return [result if result is node else mark(result, node)]
+
+    def _write_by_mask(self, node: ast.Assign) -> Block:
+        """A write of the user's to slices that end where only the program knows, by a mask."""
+        match node:
+            case ast.Assign([ast.Subscript(ast.Name(id=name), index) as target], value):
+                note = self.facts.notes.get(find_site(target), ("",))
+                if note[0] != "masked" or name in self.shared:
+                    return []
+                self.done.append((find_site(node)[0], "mask"))
+                named = ast.Assign([ast.Name(name, ast.Store())], value, lineno=0)
+                places, new = self.answer(index), self.answer(value)
+                return self._as_masked(mark(named, node), load(name), places, new, note[1])
+        return []
 
     def answer(self, node: ast.expr) -> ast.expr:
         """An expression without what Python would ask."""
@@ -189,12 +212,21 @@ class Lowering(Loops):
     def _plain_loop(self, node: ast.For | ast.While, live: set[str]) -> Block:
         head = find_loaded(node.iter if isinstance(node, ast.For) else node.test)
         inner = live | head | Liveness.before(node, live)
+        outer, self.grown = self.grown, {}
         body = self.block(node.body, inner)
+        grown, self.grown = self.grown, outer
         other = self.block(node.orelse, live)
         if isinstance(node, ast.While):
             return [_like(ast.While(self.answer(node.test), body, other), node)]
         rows = self.answer(node.iter)
-        return [_like(ast.For(node.target, rows, body, other, lineno=0), node)]
+        starts, ends = Block(), Block()
+        for name, (dim, size) in grown.items():
+            length = parse_expression(f"{name}.shape[{dim}]")
+            number = call("torch.scalar_tensor", length, dtype=parse_expression("torch.int64"))
+            starts.append(let(size, number))
+            index = f"{':, ' * dim}:{size}.item()"
+            ends.append(let(name, parse_expression(f"{name}[{index}]")))
+        return [*starts, _like(ast.For(node.target, rows, body, other, lineno=0), node), *ends]
 
     # -- choices --------------------------------------------------------------------------------
 
@@ -218,7 +250,9 @@ class Lowering(Loops):
         symbol = "symbol" in facts.ways
         may_raise = facts.may_raise and not self.depth and not self._has_other_kinds(node, facts)
         filled = _find_filled(node.body) | _find_filled(node.orelse)
-        selects = all(_selects(p) for n, p in facts.pairs.items() if n not in filled)
+        growth = self._find_growth(node, facts, live)
+        selects = all(_selects(p) for n, p in facts.pairs.items() if n not in {*filled, *growth})
+        may_raise &= not growth
         if symbol or may_raise or facts.is_unsafe or not selects:
             if filled:
                 raise CannotRewrite(f"line {line} appends in a branch that must not always run")
@@ -226,6 +260,31 @@ class Lowering(Loops):
             return self._cond(node, facts, live)
         self.done.append((line, "where"))
         return self._where(node, facts, live)
+
+    def _find_growth(
+        self, node: ast.If, facts: Choice, live: set[str]
+    ) -> dict[str, tuple[int, int, int]]:
+        """The tensors that a loop of a known number of iterations adds to, until it is left."""
+        if self.depth or not find_site(node)[2].endswith(":going"):
+            return {}
+        growth = {name: _as_growth(pairs) for name, pairs in facts.pairs.items() if name in live}
+        return {name: more for name, more in growth.items() if more is not None}
+
+    def _select_grown(self, test: ast.expr, name: str, new: ast.expr, growth: Growth) -> Block:
+        """A longer tensor, or the one before with zeros behind it; how much of it counts."""
+        dim, rank, more = growth
+        size = self.grown.setdefault(name, (dim, self.names.new(f"{name}_size")))[1]
+        longer = ast.Subscript(
+            ast.Attribute(new, "shape", ast.Load()), ast.Constant(dim), ast.Load()
+        )
+        pad = ast.Tuple(
+            [ast.Constant(n) for n in (*[0] * 2 * (rank - 1 - dim), 0, more)], ast.Load()
+        )
+        padded = call("torch.nn.functional.pad", load(name), pad)
+        return [
+            let(size, call("torch.where", test, longer, load(size))),
+            let(name, call("torch.where", test, new, padded)),
+        ]
 
     def _said_apart(self, node: ast.If, live: set[str]) -> Block:
         """A staged `if` that prints and computes: the message first, if nothing is exported."""
@@ -298,8 +357,16 @@ class Lowering(Loops):
         statements: Block = [*before]
         for lines, _ in sides:
             statements += lines
+        growth = self._find_growth(node, facts, live)
         for name in outs:
             one, two = sides[0][1].get(name), sides[1][1].get(name)
+            if name in growth and one is not None:
+                if not isinstance(one, ast.Name):
+                    longer = self.names.new(f"new_{name}")
+                    statements.append(let(longer, one))
+                    one = load(longer)
+                statements += self._select_grown(test, name, one, growth[name])
+                continue
             value = self._select(test, name, one, two, node)
             if find_site(node)[2].endswith(":going") and _is_flag(name, one, sides[0][0]):
                 assert one is not None
@@ -377,7 +444,8 @@ class Lowering(Loops):
                 assert mine is not None
                 return mine
         if lines & {"none", "other", "list"}:
-            raise Unequal(f"`{name}` is a tensor in one branch only", find_site(node))
+            apart = ("none", name) if "none" in lines else ()
+            raise Unequal(f"`{name}` is a tensor in one branch only", find_site(node), *apart)
         is_index = "tensor" in lines and name in self.indices
         if lines & {"undefined", "bool"} or (
             (self.is_mixed or is_index) and lines & {"int", "float"}
@@ -402,11 +470,12 @@ class Lowering(Loops):
         """A way without what it appends, and that."""
         result: list[tuple[str, ast.expr, ast.expr | None]] = []
         kept = Block()
+        filled = _find_filled(way)
         for at, other_statement in enumerate(way):
             collected = as_collected(other_statement)
-            if collected is None:
-                if isinstance(other_statement, ast.For | ast.While | ast.If) and _collects(
-                    other_statement
+            if collected is None or collected[0] not in filled:
+                if isinstance(other_statement, ast.For | ast.While | ast.If) and (
+                    _find_collected(other_statement) & filled
                 ):
                     raise CannotRewrite(
                         f"line {find_site(other_statement)[0]} appends in a loop within a branch"
@@ -467,7 +536,8 @@ class Lowering(Loops):
                 raise Unequal(f"`{name}` has different shapes in the branches", site)
             is_tree = all(one.kind == two.kind and same for one, two, _, same in pairs)
             if kinds & {"none", "other", "undefined"} or (kinds & {"list", "tree"} and not is_tree):
-                raise Unequal(f"`{name}` is a tensor in one branch only", site)
+                apart = ("none", name) if "none" in kinds else ()
+                raise Unequal(f"`{name}` is a tensor in one branch only", site, *apart)
         held = self._held(node)
         with self.inside():
             ways = [self.block(node.body, live), self.block(node.orelse, live)]
@@ -478,24 +548,17 @@ class Lowering(Loops):
         line = find_site(node)[0]
         statements: Block = [*held, *(ast.parse(text).body[0] for text in self.answers.required)]
         self.answers.required.clear()
-        numbers = {
-            name
-            for name, pairs in facts.pairs.items()
-            if any(value.is_number for pair in pairs for value in pair[:2])
-        }
+        numbers = {name for name in texts if facts.before.get(name, _NO_VALUE).is_number}
         names = [self.names.of(node, f"then_{line}"), self.names.of(node, f"else_{line}")]
         for at, (name, way) in enumerate(zip(names, ways, strict=True)):
-            kept = numbers & {*texts} - find_stored(*way)
-            values = [
-                method(load(n), "clone") if n in kept else self._return_value(n, way, facts, at)
-                for n in outs
-            ]
+            kept = numbers - find_stored(*way)
+            values = [self._return_value(n, facts, at, is_kept=n in kept) for n in outs]
             lines = [*way, ast.Return(as_tuple(values))]
             statements.append(make_function(name, texts, _return_directly(lines, outs)))
         test = _as_bool(self.answer(node.test), facts)
         operands = ast.Tuple(
             [
-                self._as_operand(n, facts)
+                self._as_operand(n, facts.before[n], {facts.before[n].kind})
                 if n in numbers
                 else method(load(n), "clone")
                 if n in facts.shared
@@ -510,10 +573,15 @@ class Lowering(Loops):
         self.answers.held.clear()
         return statements
 
-    def _as_operand(self, name: str, facts: Choice) -> ast.expr:
-        """A number as a tensor; torch.as_tensor would fix a size."""
-        numbers = [v for pair in facts.pairs[name] for v in pair[:2] if v.is_number]
-        if all(value.kind == "int" for value in numbers):
+    def _as_operand(self, name: str, value: Value, kinds: Iterable[str]) -> ast.expr:
+        """A number as a tensor of the kind that numbers of some kinds have in common.
+
+        torch.as_tensor would fix a size.
+        """
+        if "float" in kinds:
+            is_plain = not isinstance(value.constant, torch.SymInt | torch.SymFloat)
+            return call("torch.as_tensor" if is_plain else "torch.scalar_tensor", load(name))
+        if "int" in kinds:
             return call("torch.scalar_tensor", load(name), dtype=parse_expression("torch.int64"))
         return call("torch.as_tensor", load(name))
 
@@ -526,17 +594,37 @@ class Lowering(Loops):
             self.answers.held[name] = rows
         return statements
 
-    def _return_value(self, name: str, way: Block, facts: Choice, at: int) -> ast.expr:
-        """What a function of cond gives for a name: no alias, and a tensor."""
-        kinds = {pair[:2][at].kind for pair in facts.pairs.get(name, [])}
-        both = {value.kind for pair in facts.pairs.get(name, []) for value in pair[:2]}
+    def _return_value(self, name: str, facts: Choice, at: int, *, is_kept: bool) -> ast.expr:
+        """What a function of cond gives for a name: no alias, and a tensor.
+
+        Args:
+            name: that the branch binds.
+            facts: of the branch.
+            at: 0 for its first way, 1 for the other.
+            is_kept: whether it is a number that this way leaves as the operand that it got.
+        """
+        pairs = facts.pairs.get(name, [])
+        kinds = {pair[:2][at].kind for pair in pairs}
+        both = {value.kind for pair in pairs for value in pair[:2]}
+        if kinds <= {"int", "bool"} and both - kinds == {"float"}:
+            return (
+                method(load(name), "to", parse_expression(str(torch.get_default_dtype())))
+                if (is_kept)
+                else call("torch.as_tensor", ast.BinOp(load(name), ast.Mult(), ast.Constant(1.0)))
+            )
+        if is_kept:
+            return method(load(name), "clone")
         if kinds <= {"int"} and "tensor" in both:
-            return self._as_operand(name, facts)
+            return self._as_operand(name, pairs[0][:2][at], kinds)
         if kinds <= {"float", "bool"}:
             return call("torch.as_tensor", load(name))
         if kinds <= {"int"} or kinds <= {"list", "tree"}:
             return load(name)
-        return method(load(name), "clone")
+        copied = method(load(name), "clone")
+        if not all(value.is_contiguous for pair in pairs for value in pair[:2]):
+            in_order = parse_expression("torch.contiguous_format")
+            copied.keywords = [ast.keyword("memory_format", in_order)]  # cond compares strides
+        return copied
 
     @contextmanager
     def inside(self) -> Iterator[None]:
@@ -611,6 +699,8 @@ class Lowering(Loops):
             return [mark(let(target.id, method(value.args[0], "clone")), node)]
         of, index, new = value.args
         note = self.facts.notes.get(find_site(value))
+        if note is not None and note[0] == "masked":
+            return self._as_masked(node, of, index, new, note[1])
         if note is not None and note[0] in ("dict", "list"):
             place = ast.Subscript(load(target.id), index, ast.Store())
             copied = ast.Dict([None], [of]) if note[0] == "dict" else ast.List([ast.Starred(of)])
@@ -621,6 +711,94 @@ class Lowering(Loops):
         place = ast.Subscript(load(target.id), index, ast.Store())
         clone = method(of, "clone")
         return [mark(let(target.id, clone), node), let(place, new)]
+
+    def _as_masked(
+        self, node: ast.Assign, of: ast.expr, index: ast.expr, new: ast.expr, region: Region
+    ) -> Block:
+        """`x = written(x, (b, slice(n)), v)` as a choice between old and new by a mask."""
+        target, parts = node.targets[0], index.elts if isinstance(index, ast.Tuple) else [index]
+        assert isinstance(target, ast.Name)
+        if len(region.numbers) > 1:
+            raise CannotRewrite(f"line {find_site(node)[0]} writes at several numbers and slices")
+        if region.is_cut:
+            whole = widen(new, [parts[at] for at in region.places])
+            if whole is None:
+                line = find_site(node)[0]
+                raise CannotRewrite(f"line {line} writes a value of a data-dependent length")
+            new = whole
+        kept = [ast.Slice() if at in region.places else part for at, part in enumerate(parts)]
+        while kept and isinstance(kept[-1], ast.Slice) and ast.unparse(kept[-1]) == ":":
+            kept.pop()
+        statements: Block = [let(target.id, of)] if ast.unparse(of) != target.id else []
+        taken, extra = kept, -1
+        if region.numbers:
+            rows, extra = index_as_rows(ast.Tuple(kept, ast.Load()), region.numbers)
+            assert isinstance(rows, ast.Tuple)
+            taken = rows.elts
+            behind = extra - region.rank + (region.value or 0)
+            if region.value and behind >= 0:
+                new = method(new, "unsqueeze", ast.Constant(behind))
+        masks: list[ast.expr] = []
+        for place, dim, ends in zip(region.places, region.dims, region.tensors, strict=True):
+            later = region.rank - 1 - dim + int(extra > dim)
+            part = parts[place]
+            assert isinstance(part, ast.Slice)
+            inside = self._find_inside(target.id, place, part, ends, statements)
+            masks.append(_with_dims(inside, later))
+        chosen_by = masks[0]
+        for other_mask in masks[1:]:
+            chosen_by = ast.BinOp(chosen_by, ast.BitAnd(), other_mask)
+        old: ast.expr = load(target.id)
+        if taken:
+            old = ast.Subscript(old, as_tuple(taken), ast.Load())
+        chosen = call("torch.where", chosen_by, new, old)
+        if region.value is None:
+            chosen = method(old, "masked_fill", chosen_by, new)
+        if not taken:
+            if region.value is not None:
+                chosen = method(chosen, "to", ast.Attribute(load(target.id), "dtype", ast.Load()))
+            return [*statements, mark(let(target.id, chosen), node)]
+        place_node = ast.Subscript(load(target.id), as_tuple(taken), ast.Store())
+        row = self.names.new(f"{target.id}_row")
+        clone = let(target.id, method(load(target.id), "clone"))
+        return [*statements, mark(let(row, chosen), node), clone, let(place_node, load(row))]
+
+    def _find_inside(
+        self,
+        name: str,
+        dim: int,
+        part: ast.Slice,
+        tensors: tuple[bool, bool],
+        statements: Block,
+    ) -> ast.expr:
+        """The mask of what a slice has of a tensor's dim; what it needs is added to statements."""
+        size = parse_expression(f"{name}.shape[{dim}]")
+        at: ast.expr = parse_expression(f"torch.arange({name}.shape[{dim}], device={name}.device)")
+        if part.lower is not None and part.upper is not None:
+            rows = self.names.new("places")
+            statements.append(let(rows, at))
+            at = load(rows)
+        tests: list[ast.expr] = []
+        stems = ((part.lower, ast.GtE(), "start"), (part.upper, ast.Lt(), "end"))
+        for (end, how, stem), is_tensor in zip(stems, tensors, strict=True):
+            if end is None:
+                continue
+            if not isinstance(end, ast.Constant):  # which counts from behind where it is negative
+                bound = self.names.new(stem)
+                if not is_tensor or not isinstance(end, ast.Name):
+                    value = end if is_tensor else call("torch.as_tensor", end)
+                    statements.append(let(bound, value))
+                    end = load(bound)  # noqa: PLW2901
+                negative = ast.Compare(end, [ast.Lt()], [ast.Constant(0)])
+                from_behind = ast.BinOp(end, ast.Add(), size)
+                statements.append(let(bound, call("torch.where", negative, from_behind, end)))
+                end = load(bound)  # noqa: PLW2901
+            tests.append(ast.Compare(at, [how], [end]))
+        if len(tests) == 1:
+            return tests[0]
+        inside = self.names.new("inside")
+        statements.append(let(inside, ast.BinOp(tests[0], ast.BitAnd(), tests[1])))
+        return load(inside)
 
     def _final(self, node: ast.stmt) -> ast.stmt:
         """A number's start as a tensor, for a name that is one from some point on."""
@@ -678,6 +856,14 @@ def _like(made: ast.stmt, node: ast.stmt) -> ast.stmt:
     return node
 
 
+def _with_dims(mask: ast.expr, later: int) -> ast.expr:
+    """A mask of one dim with further dims of size 1 behind it."""
+    if not later:
+        return mask
+    dims: list[ast.expr] = [ast.Slice(), *(ast.Constant(None) for _ in range(later))]
+    return ast.Subscript(mask, ast.Tuple(dims, ast.Load()), ast.Load())
+
+
 def _selects(pairs: list[tuple[Value, Value, bool, bool]]) -> bool:
     """Whether where can select between two values."""
     for one, two, alike, same_shape in pairs:
@@ -691,9 +877,33 @@ def _selects(pairs: list[tuple[Value, Value, bool, bool]]) -> bool:
     return True
 
 
+def _as_growth(pairs: list[tuple[Value, Value, bool, bool]]) -> Growth | None:
+    """How much longer a way's tensor always is; None where it is not."""
+    growths = set()
+    for one, two, *_ in pairs:
+        if one.kind != "tensor" or two[:2] != one[:2] or one.rank != two.rank:
+            return None
+        more = [_subtract(a, b) for a, b in zip(one.shape, two.shape, strict=True)]
+        dims = [dim for dim, number in enumerate(more) if number != 0]
+        number = more[dims[0]] if len(dims) == 1 else None
+        if number is None or number < 0:
+            return None
+        growths.add((dims[0], one.rank, number))
+    return growths.pop() if len(growths) == 1 else None
+
+
+def _subtract(one: Any, two: Any) -> int | None:
+    """The difference of two sizes, where it is a number."""
+    difference = one - two
+    if isinstance(difference, torch.SymInt):
+        difference = difference.node.expr
+        return int(difference) if difference.is_number else None
+    return int(difference)
+
+
 def _find_compared(node: ast.AST) -> set[str]:
     match node:
-        case ast.Compare(ops=ops) if not any(isinstance(e, ast.Is | ast.IsNot) for e in ops):
+        case ast.Compare(ops=ops) if any(isinstance(e, _TAKING_NONE) for e in ops):
             return {e.id for e in [node.left, *node.comparators] if isinstance(e, ast.Name)}
     return set()
 
@@ -754,25 +964,21 @@ def _is_for_messages(node: ast.stmt, live: set[str]) -> bool:
     return isinstance(node, ast.Pass)
 
 
-def _collects(node: ast.AST) -> bool:
-    return any(isinstance(n, ast.stmt) and as_collected(n) for n in ast.walk(node))
+def _find_collected(node: ast.AST) -> set[str]:
+    """The lists that are appended to."""
+    statements = [inner for inner in ast.walk(node) if isinstance(inner, ast.stmt)]
+    return {pair[0] for pair in map(as_collected, statements) if pair is not None}
 
 
 def _find_filled(block: Block) -> set[str]:
     """Lists that are appended to, and begin before a block."""
-    filled = [
-        as_collected(n)
-        for statement in block
-        for n in ast.walk(statement)
-        if isinstance(n, ast.stmt)
-    ]
     own = {
         t
         for statement in block
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.List)
         for t in find_stored(statement)
     }
-    return {pair[0] for pair in filled if pair is not None} - own
+    return set().union(*map(_find_collected, block)) - own
 
 
 def _make_check(test: ast.expr, message: ast.expr, kind: str, node: ast.AST) -> ast.stmt:

@@ -152,7 +152,7 @@ class Normal:
                 return self._compound(node, inside=inside)
             case ast.Expr(ast.Constant()) | ast.Pass() if inside:
                 return []
-            case ast.Try() | ast.With() | ast.AsyncFor() | ast.AsyncWith() | ast.Delete():
+            case ast.Try() | ast.With() | ast.AsyncFor() | ast.AsyncWith():
                 raise CannotRewrite(
                     f"line {node.lineno} is a `{type(node).__name__.lower()}` statement"
                 )
@@ -166,6 +166,8 @@ class Normal:
                 return self._choose(choice, ast.Return, inside=inside)
             case ast.FunctionDef() | ast.ClassDef():
                 return [node]
+        if isinstance(node, ast.Delete) and not inside:
+            return [node]
         before, node = self._lift(node)
         return [*before, *(self._effects(node) if inside or self.staged(node) else [node])]
 
@@ -278,6 +280,15 @@ class Normal:
                 name = find_root(of)
                 copied = mark(call(WRITE, load(name)), node, "copied")
                 return [mark(let(name, copied), node, "copied"), node]
+            case ast.Delete([ast.Subscript(ast.Name(id=name), ast.Constant(value=0))]):
+                return [mark(let(name, mark(parse_expression(f"{name}[1:]"), node)), node)]
+            case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "pop"), args, [])):
+                return [_without_popped(node, name, args)]
+            case ast.Assign([target], ast.Call(ast.Attribute(ast.Name(id=name), "pop"), args, [])):
+                place = args[0] if args else parse_expression("-1")
+                taken = mark(ast.Subscript(load(name), place, ast.Load()), node, "popped")
+                first = mark(ast.Assign([target], taken, lineno=0), node, "popped")
+                return [*self._effects(first), _without_popped(node, name, args)]
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "append"), [value], [])):
                 result = mark(call(COLLECT, load(name), value), node)
                 return [mark(let(name, result), node)]
@@ -623,6 +634,18 @@ def _bind_pattern(pattern: ast.pattern, subject: ast.expr) -> Block:
             items = [_bind_pattern(node, _item(subject, at)) for at, node in enumerate(patterns)]
             return [statement for block in items for statement in block]
     return []
+
+
+def _without_popped(node: ast.stmt, name: str, args: list[ast.expr]) -> ast.stmt:
+    """A list without its first or last element."""
+    match args:
+        case []:
+            index = ":-1"
+        case [ast.Constant(value=0)]:
+            index = "1:"
+        case _:
+            raise CannotRewrite(f"line {node.lineno} takes an element out of a list")
+    return mark(let(name, mark(parse_expression(f"{name}[{index}]"), node)), node)
 
 
 def _item(subject: ast.expr, at: int) -> ast.expr:

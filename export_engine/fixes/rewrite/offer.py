@@ -34,6 +34,7 @@ _KINDS = frozenset(
         Kind.GRAPH_BREAK,
         Kind.OWN_ERROR,
         Kind.OPERATOR_FAILED,
+        Kind.UNKNOWN,  # as torch's own error for a comparison of data with infinity
     }
 )
 _FEWEST = 3
@@ -47,6 +48,7 @@ _NAMES = {
     "while_loop": "while_loop",
     "check": "runtime assertions",
     "skip": "messages skipped while exporting",
+    "mask": "a mask",
     "index": "0-dim tensors for numbers",
     "shortcut": "no shortcut",
 }

@@ -1,18 +1,22 @@
 """A list, tuple or dict of a known layout as a name for each part: `state = (h, c)`.
 
 So a loop carries its parts, and a branch selects between them, as it does with any other name.
+What may be None is of two parts: the value, and whether there is one.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.form import (
     SCOPES,
     Function,
     Namer,
+    change_blocks,
     change_children,
     find_names,
     find_stored,
@@ -145,21 +149,7 @@ class _Parts:
                         pairs = zip(names, values, strict=True)
                         return [mark(let(n, v), node, n) for n, v in pairs]
                     return [mark(let(self._whole(name, True), ast.Tuple(values, ast.Load())), node)]
-        fields = {
-            part: self.visit_block(block)
-            for part in ("body", "orelse", "finalbody")
-            if isinstance(block := getattr(node, part, None), list) and block
-        }
-        changed = change_children(node, lambda n: n if isinstance(n, ast.stmt) else self.visit(n))
-        same = all(
-            len(block) == len(getattr(node, part))
-            and all(a is b for a, b in zip(block, getattr(node, part), strict=True))
-            for part, block in fields.items()
-        )
-        if same:
-            return [changed]
-        result = type(node)(**{**dict(ast.iter_fields(changed)), **fields})
-        return [mark(ast.copy_location(result, node), node)]
+        return [change_blocks(node, self._statement, self.visit)]
 
     def visit(self, node: ast.AST) -> Any:
         """A node: the same object where nothing in it changes."""
@@ -182,3 +172,171 @@ class _Parts:
             return ast.Dict(deepcopy(layout.keys), parts)
         kind = ast.List if isinstance(layout, ast.List) else ast.Tuple
         return kind(parts, ast.Load())
+
+
+# -- values that may be None ---------------------------------------------------------------------
+
+
+def name_presence(function: Function, name: str) -> Function:
+    """A function in which a name says whether another one, which may be None, has a value.
+
+    Raises:
+        CannotRewrite: the name is used where it may be None, other than by an operation on it.
+    """
+    flag = Namer(find_names(function.node) | find_stored(function.node)).new(f"has_{name}")
+    return function.with_body(_Present(name, flag).visit_top(function.node.body))
+
+
+class _Present:
+    """Binds a flag wherever a name is bound, and asks it where the name is compared with None."""
+
+    def __init__(self, name: str, flag: str) -> None:
+        self.name, self.flag = name, flag
+
+    def visit_top(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """A function's body: what reads the name where it may be None checks that it is not."""
+        self.unsure: list[ast.stmt] = []
+        self._check(body, is_sure=False, is_top=True)
+        result: list[ast.stmt] = []
+        for statement in body:
+            if any(statement is each for each in self.unsure):
+                text = f"torch._assert_async(torch.as_tensor({self.flag}), '`{self.name}` is None')"
+                result.append(mark(ast.parse(text).body[0], statement, "present"))
+            result += self._statement(statement)
+        return result
+
+    def _check(self, block: list[ast.stmt], *, is_sure: bool, is_top: bool = False) -> bool:
+        """Whether the name has a value after a block.
+
+        Args:
+            block: that is run.
+            is_sure: whether it has one before.
+            is_top: whether the block is the function's own.
+
+        Raises:
+            CannotRewrite: it is read where it may have none, other than by an operation.
+        """
+        for node in block:
+            match node:
+                case ast.If():
+                    question = self._as_question(node.test)
+                    self._check_reads(node.test, node, is_sure=is_sure, is_top=is_top)
+                    ways = (node.body, question is True), (node.orelse, question is False)
+                    ends = [self._check(way, is_sure=is_sure or has) for way, has in ways]
+                    leaves = [bool(way) and isinstance(way[-1], _LEAVES) for way, _ in ways]
+                    is_sure = all(a or b for a, b in zip(ends, leaves, strict=True))
+                case ast.For() | ast.While():
+                    head = node.iter if isinstance(node, ast.For) else node.test
+                    self._check_reads(head, node, is_sure=is_sure, is_top=False)
+                    self._check(node.body, is_sure=is_sure and self.name not in _none_in(node))
+                    is_sure = self._check(node.orelse, is_sure=is_sure) and is_sure
+                case ast.FunctionDef() | ast.With() | ast.Try() | ast.Match():
+                    if self.name in find_names(node):
+                        raise CannotRewrite(f"`{self.name}` may be None in line {node.lineno}")
+                case _:
+                    self._check_reads(node, node, is_sure=is_sure, is_top=is_top)
+                    is_sure |= any(each is node for each in self.unsure)
+                    if self.name in find_stored(node):
+                        is_sure = self.name not in _none_in(node)
+        return is_sure
+
+    def _check_reads(self, part: ast.AST, node: ast.stmt, *, is_sure: bool, is_top: bool) -> None:
+        unsafe = [] if is_sure else list(self._find_unsafe(part))
+        if not unsafe:
+            return
+        if (
+            not is_top
+            or isinstance(node, ast.If)
+            or not all(isinstance(parent, _OPERATIONS) for parent in unsafe)
+        ):
+            raise CannotRewrite(f"`{self.name}` may be None in line {node.lineno}")
+        self.unsure.append(node)
+
+    def _find_unsafe(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What reads the name, and does not ask before whether it has a value."""
+        if self._as_question(node) is not None:
+            return
+        parts = list(ast.iter_child_nodes(node))
+        if isinstance(node, ast.BoolOp) and self._as_question(node.values[0]) is isinstance(
+            node.op, ast.And
+        ):
+            return
+        if isinstance(node, ast.IfExp) and (question := self._as_question(node.test)) is not None:
+            parts = [node.orelse if question else node.body]
+        for part in parts:
+            if isinstance(part, ast.Name) and part.id == self.name:
+                if isinstance(part.ctx, ast.Load):
+                    yield node
+            else:
+                yield from self._find_unsafe(part)
+
+    def _as_question(self, node: ast.AST) -> bool | None:
+        """Whether a test is that the name has a value, or that it has none; None for others."""
+        match node:
+            case ast.Compare(ast.Name(id=name), [how], [ast.Constant(value=None)]):
+                if name == self.name and isinstance(how, ast.Is | ast.IsNot):
+                    return isinstance(how, ast.IsNot)
+        return None
+
+    def _statement(self, node: ast.stmt) -> list[ast.stmt]:
+        match node:
+            case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if self._is_none(
+                targets, values
+            ):
+                pairs = list(zip(targets, values, strict=True))
+                parts = [_one(target, value, node, n) for n, (target, value) in enumerate(pairs)]
+                return [new for part in parts for new in self._statement(part)]
+            case ast.Assign([ast.Name(id=name)], ast.Constant(value=None)) if name == self.name:
+                return [self._bind(False, node)]
+            case ast.Assign() | ast.AugAssign() if self.name in find_stored(node):
+                return [self._changed(node), self._bind(True, node)]
+            case ast.For(target=target) if self.name in find_stored(target):
+                raise CannotRewrite(f"`{self.name}` is the variable of a loop")
+        return [change_blocks(node, self._statement, self.visit)]
+
+    def _is_none(self, targets: list[ast.expr], values: list[ast.expr]) -> bool:
+        """Whether one of several assigned values is that the name is None."""
+        return len(targets) == len(values) and any(
+            isinstance(target, ast.Name) and target.id == self.name and _is_none_value(value)
+            for target, value in zip(targets, values, strict=True)
+        )
+
+    def _bind(self, value: bool, node: ast.stmt) -> ast.stmt:
+        return mark(let(self.flag, ast.Constant(value)), node, self.flag)
+
+    def _changed(self, node: ast.stmt) -> ast.stmt:
+        return change_children(node, lambda n: n if isinstance(n, ast.stmt) else self.visit(n))
+
+    def visit(self, node: ast.AST) -> Any:
+        """A node: the same object where nothing in it changes."""
+        question = self._as_question(node)
+        if question is None:
+            return change_children(node, self.visit)
+        asked = load(self.flag)
+        return asked if question else mark(ast.UnaryOp(ast.Not(), asked), node, "absent")
+
+
+_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Attribute, ast.Compare)
+"""What raises an error for None, where eager reads it."""
+
+
+def _one(target: ast.expr, value: ast.expr, origin: ast.stmt, at: int) -> ast.stmt:
+    return mark(ast.copy_location(ast.Assign([target], value), origin), origin, str(at))
+
+
+def _none_in(node: ast.stmt) -> set[str]:
+    """The names that a statement binds to None."""
+    names: set[str] = set()
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Assign([ast.Name(id=name)], ast.Constant(value=None)):
+                names.add(name)
+            case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)):
+                pairs = zip(targets, values, strict=False)
+                names |= {t.id for t, v in pairs if isinstance(t, ast.Name) and _is_none_value(v)}
+    return names
+
+
+def _is_none_value(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None

@@ -22,6 +22,7 @@ from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.elements import (
     Chosen,
     Elements,
+    describe_region,
     find_dims,
     find_scalar_places,
     find_sliced,
@@ -78,6 +79,8 @@ class Probe(Elements):
         self.carried: list[torch.Tensor] = []
         """Numbers that loops carry."""
         self.is_in_loop = False
+        self.asks_first = False
+        """Whether a part of a test is whether it is the first iteration."""
 
     def reach(self) -> None:
         """The function runs."""
@@ -133,9 +136,14 @@ class Probe(Elements):
         kinds: list[str] = []
         for at, part in enumerate(parts):
             outer, self.is_guarded = self.is_guarded, self.is_guarded or bool(tests)
-            value = part()
+            self.asks_first = False
+            value = self._part(part, is_first=not tests)
             self.is_guarded = outer
             known = self.decide(value)
+            if isinstance(known, builtins.bool) and self.asks_first:
+                kinds.append("bool")
+                tests.append(torch.tensor(known, device="cpu"))
+                continue
             if isinstance(known, builtins.bool):
                 kinds.append("plain")
                 if known is is_or:
@@ -157,6 +165,15 @@ class Probe(Elements):
                     tests[n] = torch.ones((), dtype=torch.bool, device="cpu")
         self._note_join(site, kinds)
         return functools.reduce(operator.or_ if is_or else operator.and_, tests)
+
+    def _part(self, part: Callable[[], Any], *, is_first: bool) -> Any:
+        """A part of a test: any, where an earlier one asks whether what it reads has a value."""
+        try:
+            return part()
+        except (TypeError, AttributeError) as error:
+            if is_first or not _lacks_value(error):
+                raise
+            return torch.ones((), dtype=torch.bool, device="cpu")
 
     def _note_join(self, site: Site, kinds: list[str]) -> None:
         value = self.facts.notes.get(site, tuple(kinds))
@@ -205,7 +222,9 @@ class Probe(Elements):
         is_tensor = isinstance(value, torch.Tensor)
         choice.ways.add("tensor" if is_tensor else "symbol")
         choice.test = describe(test)
-        choice.shared |= _find_sharing(dict(zip(reads, values, strict=True)))
+        entries = dict(zip(reads, values, strict=True))
+        choice.shared |= _find_sharing(entries)
+        choice.before |= {name: describe(value) for name, value in entries.items()}
         self.depth += 1
         try:
             tests = [] if is_tensor else [value, _torch.sym_not(value)]
@@ -241,6 +260,8 @@ class Probe(Elements):
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - of the user's code: it is what the way does
             log_internal_error(error, "running a branch while tracing")
+            if _lacks_value(error):  # which it has in a later iteration
+                return None
             choice.is_unsafe = True
             choice.pairs["!"].append((describe(str(error)), describe(None), False, False))
             return None
@@ -261,6 +282,8 @@ class Probe(Elements):
         if isinstance(one, tuple) and isinstance(two, tuple) and len(one) == len(two):
             return tuple(self._merge(test, a, b) for a, b in zip(one, two, strict=True))
         if isinstance(test, torch.SymBool):
+            if isinstance(one, torch.Tensor) and isinstance(two, torch.Tensor):
+                return one if self._holds_for_example(test) else two
             if isinstance(one, torch.Tensor) or isinstance(two, torch.Tensor):
                 return one if isinstance(one, torch.Tensor) else two
             if _is_int(one) and _is_int(two):
@@ -285,6 +308,10 @@ class Probe(Elements):
             is_whole &= self.facts.keeps_symbols
             return chosen.item() if is_whole else chosen
         return two if one is None else one
+
+    def _holds_for_example(self, test: Any) -> bool:
+        """Whether a test of sizes holds for those of the example; True where data tell."""
+        return bool(free_unbacked_symbols(test)) or bool(test.node.hint)
 
     def loop(
         self,
@@ -446,8 +473,10 @@ class Probe(Elements):
             return [*into[:index], value, *into[index + 1 :]] if index >= 0 else _refuse()
         if not isinstance(into, torch.Tensor):
             raise CannotRewrite("an object is written in a place that must have no side effects")
-        if find_sliced(index):
-            raise CannotRewrite("the end of a slice is data-dependent")
+        if sliced := find_sliced(index):
+            self.watch.may_raise |= bool(find_scalar_places(index))
+            self.facts.notes[site] = ("masked", describe_region(into, index, value, sliced))
+            return into.clone()
         places = find_scalar_places(index)
         rank = value.dim() if isinstance(value, torch.Tensor) else 0
         if places:
@@ -533,6 +562,7 @@ class Probe(Elements):
             seen.add(is_known)
         if len(seen) > 1:
             self.facts.notes[site] = "first"
+            self.asks_first = True
         return is_known is not negated
 
     def _number(self, site: Site, kind: str, value: torch.Tensor) -> Any:
@@ -581,6 +611,9 @@ class Probe(Elements):
             values = whole[torch.ones(len(rows), dtype=torch.bool, device="cpu")]
         else:
             values = rows.values
+        if name in ("list", "tuple") and isinstance(rows, Rows) and not rows.is_masked:
+            self.facts.notes[site] = ("rows", 0)
+            return rows
         if isinstance(rows, Rows) and rows.loop is not None and not self.depth:
             rows.loop.is_needed |= name in ("stack", "cat", "concat", "vstack")
         if name == "stack":
@@ -774,6 +807,11 @@ def _arrange(name: str, function: Any, args: tuple[Any, ...], keywords: dict[str
     if not all(parts):
         raise CannotRewrite("a list and a tensor of a dynamic length are iterated together")
     return _Zipped([sequence for sequence in parts if sequence])
+
+
+def _lacks_value(error: BaseException) -> bool:
+    """Whether an operation failed because a name has no value yet."""
+    return type(UNDEFINED).__name__ in str(error)
 
 
 def _find_sharing(values: dict[str, Any]) -> set[str]:

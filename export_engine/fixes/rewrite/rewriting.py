@@ -27,14 +27,21 @@ from export_engine.fixes.rewrite.form import (
     parse_function,
 )
 from export_engine.fixes.rewrite.instrument import instrument
-from export_engine.fixes.rewrite.listed import append_in_order, cut_pieces, take_rows
+from export_engine.fixes.rewrite.listed import (
+    append_grown,
+    append_in_order,
+    cut_pieces,
+    list_deques,
+    take_rows,
+)
 from export_engine.fixes.rewrite.lower import Lowering
 from export_engine.fixes.rewrite.normalize import Normal
-from export_engine.fixes.rewrite.parts import name_parts
+from export_engine.fixes.rewrite.parts import name_parts, name_presence
 from export_engine.fixes.rewrite.probe import probing
 from export_engine.fixes.rewrite.selected import loop_over_all
 from export_engine.fixes.try_fixes import remember
 from export_engine.source import original_file
+from export_engine.torch_internals import graphs_left_out
 
 _ASKED = (ast.If, ast.IfExp, ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.BoolOp)
 _QUESTIONS = frozenset(
@@ -45,6 +52,7 @@ _QUESTIONS = frozenset(
 )
 _ALL = (*_ASKED, ast.NamedExpr, ast.Match, ast.UnaryOp, ast.Compare, ast.Assert, ast.Expr)
 
+_APART = {"none": name_presence, "grown": append_grown}
 _MOST_SPLITS = 3
 """Branches whose rest is written twice."""
 _ERRORS = frozenset({Kind.OWN_ERROR, Kind.OPERATOR_FAILED})
@@ -55,8 +63,8 @@ class Rewritten(NamedTuple):
 
     edit: Edit
     done: tuple[tuple[int, str], ...]
-    """Each site's line, and what became of it: where, cond, scan, vmap, while_loop, check, index,
-    skip or shortcut."""
+    """Each site's line, and what became of it: where, cond, scan, vmap, while_loop, check, mask,
+    index, skip or shortcut."""
     needs_strict: bool = False
     """Whether torch exports it in strict mode only."""
     probes: tuple[Edit, ...] = ()
@@ -74,6 +82,13 @@ class Staged(NamedTuple):
     request: Request
     splits: frozenset[Site] = frozenset()
     """The branches of which both ways go on to the end of their block, each by itself."""
+    apart: frozenset[tuple[str, ...]] = frozenset()
+    """The names whose values are of two parts, each behind how, as `Unequal` tells."""
+
+    @property
+    def where(self) -> tuple[Request, str, str]:
+        """What `probe` took first."""
+        return self.request, self.file, self.text
 
 
 def is_asked(text: str, line: int, kind: Kind) -> bool:
@@ -138,7 +153,12 @@ def rewrite(request: Request, file: str, text: str, line: int) -> Rewritten:
 
 
 def probe(
-    request: Request, file: str, text: str, line: int, splits: frozenset[Site] = frozenset()
+    request: Request,
+    file: str,
+    text: str,
+    line: int,
+    splits: frozenset[Site] = frozenset(),
+    apart: frozenset[tuple[str, ...]] = frozenset(),
 ) -> Staged:
     """The function around a line, and what torch cannot decide in it.
 
@@ -150,31 +170,40 @@ def probe(
         text: of the file, as it is in effect.
         line: in the text.
         splits: branches of which both ways go on to the end of their block.
+        apart: names whose values are of two parts, as `Unequal` tells.
 
     Raises:
         CannotRewrite: it cannot be run in another form.
     """
     file = original_file(file)
     function = parse_function(text, line)
-    key = (id(request), file, text, function.node.lineno, splits)
-    result = remember(key, request, lambda: _probe(request, file, text, function, splits))
+    key = (id(request), file, text, function.node.lineno, splits, apart)
+    result = remember(key, request, lambda: _probe(request, file, text, function, splits, apart))
     if isinstance(result, CannotRewrite):
         raise result
     return result
 
 
 def _probe(
-    request: Request, file: str, text: str, function: Function, splits: frozenset[Site]
+    request: Request,
+    file: str,
+    text: str,
+    function: Function,
+    splits: frozenset[Site],
+    apart: frozenset[tuple[str, ...]],
 ) -> Staged | CannotRewrite:
     try:
-        function = cut_pieces(append_in_order(loop_over_all(take_rows(name_parts(function)))))
+        for how, name in sorted(apart):
+            function = _APART[how](function, name)
+        function = take_rows(name_parts(list_deques(function)))
+        function = cut_pieces(append_in_order(loop_over_all(function)))
         names = Names(function.node)
         normal = Normal(function, names, _may_be_staged, is_probed=True, splits=splits)
         message = instrument(function, normal.find_form())
         facts = _run(request, Edit(file, text, message, (function.name,)))
     except CannotRewrite as reason:
         return reason
-    return Staged(file, text, function, names, facts, request, splits)
+    return Staged(file, text, function, names, facts, request, splits, apart)
 
 
 def _may_be_staged(node: ast.AST) -> bool:
@@ -196,18 +225,20 @@ def lower(staged: Staged, each: str = "vmap") -> Rewritten:
     try:
         return _lower(staged, each)
     except Unequal as reason:
-        splits = staged.splits | {reason.site}
-        if reason.site in staged.splits or len(splits) > _MOST_SPLITS:
+        splits, apart = staged.splits, staged.apart
+        line = (staged.function.origin or staged.function.node).body[0].lineno
+        if reason.apart and reason.apart not in apart:
+            with suppress(CannotRewrite):
+                return lower(probe(*staged.where, line, splits, apart | {reason.apart}), each)
+        if reason.site is None or reason.site in splits or len(splits) == _MOST_SPLITS:
             raise
-        line = staged.function.node.body[0].lineno
         with suppress(CannotRewrite):
-            again = probe(staged.request, staged.file, staged.text, line, splits)
-            return lower(again, each)
+            return lower(probe(*staged.where, line, splits | {reason.site}, apart), each)
         raise
 
 
 def _lower(staged: Staged, each: str) -> Rewritten:
-    file, text, function, names, facts, _, splits = staged
+    file, text, function, names, facts, _, splits, _ = staged
     names = names.copy()
     normal = Normal(function, names, facts.is_staged, splits=splits)
     body = normal.find_form()
@@ -276,7 +307,7 @@ def _run_once(
 ) -> Facts:
     try:
         changed = with_edit(request, edit).with_changes(strict=False)
-        with probing(keeps_symbols=keeps_symbols, tensors=tensors) as probe:
+        with probing(keeps_symbols=keeps_symbols, tensors=tensors) as probe, graphs_left_out():
             attempt = capture(changed)
     except EditError as error:
         raise CannotRewrite("the function cannot run in a rewritten form") from error
