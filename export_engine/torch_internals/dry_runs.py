@@ -1,7 +1,8 @@
-"""A non-strict export that ends where the model has run once: what runs may be asked, at less cost."""
+"""A non-strict export that ends once the model has run: what runs may be asked, at less cost."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
@@ -15,7 +16,7 @@ class NoGraph(RuntimeError):
 
 
 @undone
-def graphs_left_out() -> Any:
+def graphs_left_out() -> Iterator[None]:
     """While inside, a non-strict export runs the model once, as it would, and raises `NoGraph`.
 
     Where this torch has no such names, an export goes on to its program.

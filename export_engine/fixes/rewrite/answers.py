@@ -386,7 +386,7 @@ _ELEMENTWISE = frozenset(
 """Functions and methods each element of whose result depends on one element of their input."""
 
 
-def widen(value: ast.expr, slices: list[ast.expr]) -> ast.expr | None:
+def drop_slices(value: ast.expr, slices: list[ast.expr]) -> ast.expr | None:
     """A value without the slices that it is cut to, where each element is computed by itself.
 
     Args:

@@ -35,14 +35,14 @@ class Chosen:
 
 
 class Region(NamedTuple):
-    """What an assignment to slices writes, whose ends only the program knows."""
+    """The elements that an assignment to slices with data-dependent ends writes."""
 
     places: tuple[int, ...]
-    """Of these slices in the index."""
+    """The positions of these slices in the index."""
     dims: tuple[int, ...]
-    """Of each, in what is written."""
+    """The dim of each slice in the written elements."""
     rank: int
-    """Of what is written."""
+    """The number of dims of the written elements."""
     numbers: tuple[int, ...]
     """The places of numbers that only the program knows."""
     value: int | None
@@ -50,7 +50,7 @@ class Region(NamedTuple):
     is_cut: bool
     """Whether the value is as long as one of the slices."""
     tensors: tuple[tuple[bool, bool], ...]
-    """Of each slice, whether its ends are tensors."""
+    """Whether the two ends of each slice are tensors."""
 
 
 class Elements:
@@ -259,7 +259,7 @@ def find_dims(index: Any, places: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def describe_region(into: torch.Tensor, index: Any, value: Any, places: tuple[int, ...]) -> Region:
-    """What is written to slices that end where only the program knows.
+    """The elements that an assignment to slices with data-dependent ends writes.
 
     Raises:
         CannotRewrite: the index has more than slices and numbers, or a step.

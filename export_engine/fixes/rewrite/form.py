@@ -225,8 +225,8 @@ def change_blocks(
 
     Args:
         node: the statement.
-        statement: gives what stands in the place of one within.
-        expression: gives what stands in the place of a part that is no statement.
+        statement: gives the replacement of a statement within.
+        expression: gives the replacement of any other part.
     """
     fields = {
         part: [new for old in block for new in statement(old)]

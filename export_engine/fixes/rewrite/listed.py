@@ -1,9 +1,9 @@
 """Lists that a loop fills by place, or goes through as pieces, as loops that append and cut.
 
 `outs = [None] * n` with `outs[t] = v` is a list that is appended to; `outs.insert(0, v)` is one
-that is turned behind the loop. Of `torch.split(x, lengths.tolist())` each piece is a slice of `x`.
-Of a loop over the rows of `x`, `x[i:i + 1]` is `x[i].unsqueeze(0)`.
-`out = torch.cat([out, v])` is a list that is appended to, and joined behind the loop.
+that is turned after the loop. Each piece of `torch.split(x, lengths.tolist())` is a slice of `x`.
+In a loop over the rows of `x`, `x[i:i + 1]` is `x[i].unsqueeze(0)`.
+`out = torch.cat([out, v])` is a list that is appended to, and joined after the loop.
 A `deque` that stays in the function is a list of its last elements.
 """
 
@@ -45,22 +45,22 @@ def cut_pieces(function: Function) -> Function:
 
 def list_deques(function: Function) -> Function:
     """A function whose deques are lists; the same one where it has none."""
-    found: dict[str, int | None] = {}
+    most: dict[str, int | None] = {}
     for node in ast.walk(function.node):
         match node:
             case ast.Assign([ast.Name(id=name)], ast.Call(of, _, keywords)):
                 if ast.unparse(of).rpartition(".")[2] == "deque":
-                    found[name] = _find_most(keywords)
-    stays = [name for name in found if not _is_given_away(function.node, name)]
+                    most[name] = _find_most(keywords)
+    stays = [name for name in most if not _is_given_away(function.node, name)]
     if not stays:
         return function
-    deques = _Deques({name: found[name] for name in stays})
+    deques = _Deques({name: most[name] for name in stays})
     body = [new for statement in function.node.body for new in deques.statement(statement)]
     return function.with_body(body)
 
 
 def append_grown(function: Function, name: str) -> Function:
-    """A function that collects what its loops join to a tensor, and joins it behind them.
+    """A function that collects what its loops join to a tensor, and joins it after them.
 
     Raises:
         CannotRewrite: the loops do more with it.
@@ -170,7 +170,7 @@ class _Grown:
         self.loop, self.name, self.names = loop, name, names
         self.parts, self.last = names.new(f"{name}_parts"), names.new(f"last_{name}")
         self.end: ast.expr | None = None
-        """What reads the last element."""
+        """The expression that reads the last element."""
         uses = [n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name]
         stored = [n for n in ast.walk(loop) if isinstance(n, ast.stmt) and self._is_bound(n)]
         joined = [self._find_joined(n) for n in stored]
@@ -213,7 +213,7 @@ class _Grown:
         return None
 
     def find_statements(self) -> Block:
-        """What is before the loop, the loop, and what is behind it."""
+        """The statements before the loop, the loop, and the statements after it."""
         loop, name = self.loop, self.name
         result = change_blocks(loop, self._statement, self._visit)
         before = [_at(let(self.parts, ast.List([], ast.Load())), loop, self.parts)]
@@ -276,7 +276,7 @@ class _Deques:
         self.most = {name: count for name, count in most.items() if count != 0}
 
     def statement(self, node: ast.stmt) -> Block:
-        """What stands in the place of a statement."""
+        """The statements that replace a statement."""
         match node:
             case ast.Assign([ast.Name(id=name)], ast.Call(_, args)) if name in self.most:
                 of: ast.expr = ast.List([ast.Starred(args[0])] if args else [], ast.Load())

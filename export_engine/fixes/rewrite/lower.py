@@ -18,7 +18,7 @@ from export_engine.fixes.rewrite.analysis import (
     find_shared,
     find_written_in_place,
 )
-from export_engine.fixes.rewrite.answers import Answers, index_as_rows, negate, widen
+from export_engine.fixes.rewrite.answers import Answers, drop_slices, index_as_rows, negate
 from export_engine.fixes.rewrite.elements import Region
 from export_engine.fixes.rewrite.expressions import Names
 from export_engine.fixes.rewrite.facts import Choice, Facts, Value
@@ -271,7 +271,7 @@ class Lowering(Loops):
         return {name: more for name, more in growth.items() if more is not None}
 
     def _select_grown(self, test: ast.expr, name: str, new: ast.expr, growth: Growth) -> Block:
-        """A longer tensor, or the one before with zeros behind it; how much of it counts."""
+        """A longer tensor, or the one before padded with zeros; how much of it counts."""
         dim, rank, more = growth
         size = self.grown.setdefault(name, (dim, self.names.new(f"{name}_size")))[1]
         longer = ast.Subscript(
@@ -595,7 +595,7 @@ class Lowering(Loops):
         return statements
 
     def _return_value(self, name: str, facts: Choice, at: int, *, is_kept: bool) -> ast.expr:
-        """What a function of cond gives for a name: no alias, and a tensor.
+        """The result of a function of cond for a name: no alias, and a tensor.
 
         Args:
             name: that the branch binds.
@@ -721,7 +721,7 @@ class Lowering(Loops):
         if len(region.numbers) > 1:
             raise CannotRewrite(f"line {find_site(node)[0]} writes at several numbers and slices")
         if region.is_cut:
-            whole = widen(new, [parts[at] for at in region.places])
+            whole = drop_slices(new, [parts[at] for at in region.places])
             if whole is None:
                 line = find_site(node)[0]
                 raise CannotRewrite(f"line {line} writes a value of a data-dependent length")
@@ -857,7 +857,7 @@ def _like(made: ast.stmt, node: ast.stmt) -> ast.stmt:
 
 
 def _with_dims(mask: ast.expr, later: int) -> ast.expr:
-    """A mask of one dim with further dims of size 1 behind it."""
+    """A mask of one dim with further dims of size 1 after it."""
     if not later:
         return mask
     dims: list[ast.expr] = [ast.Slice(), *(ast.Constant(None) for _ in range(later))]

@@ -282,9 +282,13 @@ class Normal:
                 return [mark(let(name, copied), node, "copied"), node]
             case ast.Delete([ast.Subscript(ast.Name(id=name), ast.Constant(value=0))]):
                 return [mark(let(name, mark(parse_expression(f"{name}[1:]"), node)), node)]
-            case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "pop"), args, [])):
+            case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "pop"), args, [])) if _is_end(
+                args
+            ):
                 return [_without_popped(node, name, args)]
-            case ast.Assign([target], ast.Call(ast.Attribute(ast.Name(id=name), "pop"), args, [])):
+            case ast.Assign(
+                [target], ast.Call(ast.Attribute(ast.Name(id=name), "pop"), args, [])
+            ) if _is_end(args):
                 place = args[0] if args else parse_expression("-1")
                 taken = mark(ast.Subscript(load(name), place, ast.Load()), node, "popped")
                 first = mark(ast.Assign([target], taken, lineno=0), node, "popped")
@@ -636,15 +640,17 @@ def _bind_pattern(pattern: ast.pattern, subject: ast.expr) -> Block:
     return []
 
 
+def _is_end(args: list[ast.expr]) -> bool:
+    """Whether `pop` takes the first or the last element."""
+    match args:
+        case [] | [ast.Constant(value=0)]:
+            return True
+    return False
+
+
 def _without_popped(node: ast.stmt, name: str, args: list[ast.expr]) -> ast.stmt:
     """A list without its first or last element."""
-    match args:
-        case []:
-            index = ":-1"
-        case [ast.Constant(value=0)]:
-            index = "1:"
-        case _:
-            raise CannotRewrite(f"line {node.lineno} takes an element out of a list")
+    index = "1:" if args else ":-1"
     return mark(let(name, mark(parse_expression(f"{name}[{index}]"), node)), node)
 
 

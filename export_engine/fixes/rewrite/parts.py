@@ -1,7 +1,7 @@
 """A list, tuple or dict of a known layout as a name for each part: `state = (h, c)`.
 
 So a loop carries its parts, and a branch selects between them, as it does with any other name.
-What may be None is of two parts: the value, and whether there is one.
+A value that may be None has two parts: the value, and whether there is one.
 """
 
 from __future__ import annotations
@@ -194,12 +194,12 @@ class _Present:
         self.name, self.flag = name, flag
 
     def visit_top(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """A function's body: what reads the name where it may be None checks that it is not."""
+        """A function's body: a statement that reads the name where it may be None checks it."""
         self.unsure: list[ast.stmt] = []
         self._check(body, is_sure=False, is_top=True)
         result: list[ast.stmt] = []
         for statement in body:
-            if any(statement is each for each in self.unsure):
+            if any(statement is unsure for unsure in self.unsure):
                 text = f"torch._assert_async(torch.as_tensor({self.flag}), '`{self.name}` is None')"
                 result.append(mark(ast.parse(text).body[0], statement, "present"))
             result += self._statement(statement)
@@ -235,7 +235,7 @@ class _Present:
                         raise CannotRewrite(f"`{self.name}` may be None in line {node.lineno}")
                 case _:
                     self._check_reads(node, node, is_sure=is_sure, is_top=is_top)
-                    is_sure |= any(each is node for each in self.unsure)
+                    is_sure |= any(unsure is node for unsure in self.unsure)
                     if self.name in find_stored(node):
                         is_sure = self.name not in _none_in(node)
         return is_sure
@@ -253,7 +253,7 @@ class _Present:
         self.unsure.append(node)
 
     def _find_unsafe(self, node: ast.AST) -> Iterator[ast.AST]:
-        """What reads the name, and does not ask before whether it has a value."""
+        """The nodes that read the name without a test before whether it has a value."""
         if self._as_question(node) is not None:
             return
         parts = list(ast.iter_child_nodes(node))
@@ -289,7 +289,7 @@ class _Present:
             case ast.Assign([ast.Name(id=name)], ast.Constant(value=None)) if name == self.name:
                 return [self._bind(False, node)]
             case ast.Assign() | ast.AugAssign() if self.name in find_stored(node):
-                return [self._changed(node), self._bind(True, node)]
+                return [self._change(node), self._bind(True, node)]
             case ast.For(target=target) if self.name in find_stored(target):
                 raise CannotRewrite(f"`{self.name}` is the variable of a loop")
         return [change_blocks(node, self._statement, self.visit)]
@@ -304,7 +304,7 @@ class _Present:
     def _bind(self, value: bool, node: ast.stmt) -> ast.stmt:
         return mark(let(self.flag, ast.Constant(value)), node, self.flag)
 
-    def _changed(self, node: ast.stmt) -> ast.stmt:
+    def _change(self, node: ast.stmt) -> ast.stmt:
         return change_children(node, lambda n: n if isinstance(n, ast.stmt) else self.visit(n))
 
     def visit(self, node: ast.AST) -> Any:
@@ -318,7 +318,7 @@ class _Present:
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Attribute, ast.Compare)
-"""What raises an error for None, where eager reads it."""
+"""Expressions that raise an error for None in eager."""
 
 
 def _one(target: ast.expr, value: ast.expr, origin: ast.stmt, at: int) -> ast.stmt:

@@ -310,7 +310,7 @@ class Probe(Elements):
         return two if one is None else one
 
     def _holds_for_example(self, test: Any) -> bool:
-        """Whether a test of sizes holds for those of the example; True where data tell."""
+        """Whether a test of sizes holds for the example; True for data-dependent sizes."""
         return bool(free_unbacked_symbols(test)) or bool(test.node.hint)
 
     def loop(

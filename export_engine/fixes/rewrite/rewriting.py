@@ -83,7 +83,7 @@ class Staged(NamedTuple):
     splits: frozenset[Site] = frozenset()
     """The branches of which both ways go on to the end of their block, each by itself."""
     apart: frozenset[tuple[str, ...]] = frozenset()
-    """The names whose values are of two parts, each behind how, as `Unequal` tells."""
+    """The names whose values are of two parts, each with how, as in `Unequal`."""
 
     @property
     def where(self) -> tuple[Request, str, str]:

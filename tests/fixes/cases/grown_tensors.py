@@ -112,3 +112,54 @@ class Settles(nn.Module):
                 break
             x = now
         return x
+
+
+@case(
+    "x: _, n",
+    lambda: (torch.randn(1, 6).softmax(-1),),
+    lambda: (torch.randn(1, 9).softmax(-1),),
+    lambda: (torch.full((1, 20), 0.05),),
+)
+class Beams(nn.Module):
+    """Each iteration takes other beams, so the tokens before it change."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        scores, beams = x.log().topk(2, dim=1)
+        beams = beams.reshape(2, 1)
+        scores = scores.reshape(2)
+        for _ in range(3):
+            flat, idx = (scores[:, None] + x.log()).reshape(-1).topk(2)
+            beams = torch.cat([beams[idx // x.shape[1]], (idx % x.shape[1])[:, None]], 1)
+            scores = flat
+            if scores.max() < -5:
+                break
+        return beams, scores
+
+
+@case(
+    "x: n, _",
+    lambda: (torch.randn(6, 3),),
+    lambda: (torch.randn(4, 3),),
+    lambda: (-torch.rand(5, 3),),
+)
+class JoinsSome(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out = torch.empty(0, 3)
+        for row in x:
+            if row.sum() > 0:
+                out = torch.cat([out, row[None]])
+        return out
+
+
+@case(
+    "x: n, _",
+    lambda: (torch.randn(6, 3),),
+    lambda: (torch.randn(4, 3),),
+    lambda: (torch.randn(9, 3),),
+)
+class JoinsToTheLast(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out = x[:1]
+        for t in range(1, x.shape[0]):
+            out = torch.cat([out, out[-1:] * 0.5 + x[t : t + 1]])
+        return out
