@@ -6,6 +6,7 @@ import ast
 import builtins
 import linecache
 import sys
+from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from types import CodeType, FunctionType
@@ -86,6 +87,8 @@ def registers(statement: ast.stmt, name: str) -> bool:
 def scope_of(value: Any) -> dict[str, Any]:
     """The globals and the variables of enclosing functions that a function or a class can see."""
     result: dict[str, Any] = {}
+    if isinstance(value, type):
+        result.update(vars(sys.modules.get(value.__module__, builtins)))
     for function in functions_of(value):
         result.update(function.__globals__)
     for function in functions_of(value):
@@ -98,7 +101,9 @@ def functions_of(value: Any) -> Iterator[FunctionType]:
     if isinstance(value, type):
         for item in vars(value).values():
             function = function_behind(item)
-            if function is not None and function.__qualname__.startswith(f"{value.__qualname__}."):
+            if function is None or function.__module__ == namedtuple.__module__:
+                continue  # of a named tuple, which makes some in its own file
+            if function.__qualname__.startswith(f"{value.__qualname__}."):
                 yield function
     else:
         function = function_behind(value)

@@ -6,6 +6,7 @@ Importing this module imports torch.
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -69,7 +70,10 @@ class _Dims:
             for name in names_of(self._shapes.leaves)
         ]
         texts = [*dims, "dynamic_shapes = {", *entries, "}"]
-        return "\n".join(["from torch.export import Dim", "", *texts])
+        imports = ["from torch.export import Dim"]
+        if any("deque([" in entry for entry in entries):
+            imports.insert(0, "from collections import deque")
+        return "\n".join([*imports, "", *texts])
 
     def _tree(self, value: Any, steps: tuple[str, ...], extra: bool = False) -> str:
         container = container_of(value)
@@ -82,6 +86,10 @@ class _Dims:
         if container.kind == "dict":
             return "{" + ", ".join(f"{key!r}: {part}" for key, part in parts.items()) + "}"
         listed = ", ".join(parts.values())
+        if hasattr(value, "_fields"):  # torch takes a spec of a class of its own by that class
+            return f"{type(value).__name__}({listed})"
+        if isinstance(value, deque):
+            return f"deque([{listed}])"
         alone = "," if len(parts) == 1 else ""
         return f"({listed}{alone})" if isinstance(value, tuple) else f"[{listed}]"
 

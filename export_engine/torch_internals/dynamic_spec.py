@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import reduce
+from itertools import count
 from typing import Any, Literal, NamedTuple
 
 import sympy
@@ -70,8 +71,8 @@ def container_of(value: Any) -> Container | None:
         return None
     if isinstance(value, dict):
         return Container("dict", list(value.items()))
-    if isinstance(value, tuple | list):
-        return Container("list", list(enumerate(value)))
+    if isinstance(value, tuple | list):  # the fields of a named tuple have names in paths
+        return Container("list", list(zip(getattr(value, "_fields", count()), value, strict=False)))
     registered = torch_has.SUPPORTED_NODES.value if torch_has.SUPPORTED_NODES else {}
     flatten = getattr(registered.get(type(value)), "flatten_with_keys_fn", None)
     if flatten is None or not torch_has.ATTRIBUTE_KEY:
@@ -169,7 +170,8 @@ def _leaves(spec: Any, value: Any, path: tuple[str, ...]) -> dict[tuple[str, ...
     if container is None:
         return {path: _dim(spec)}
     entries: Any = getattr(spec, "_fields", None) or getattr(spec, "_entries", ())
-    named = dict(enumerate(entries)) if isinstance(entries, list) else dict(entries)
+    keys = [key for key, _ in container.parts]
+    named = dict(zip(keys, entries, strict=False) if isinstance(entries, list) else entries)
     leaves: dict[tuple[str, ...], Any] = {}
     for key, part in container.parts:
         leaves |= _leaves(named.get(key), part, (*path, str(key)))

@@ -138,6 +138,7 @@ QUICK = [
     ("inputs/makes", False),  # registers a class with slots
     ("inputs/target", False),  # returns a class that an earlier capture registered
     ("inputs/gives-levels", False),  # registers a dict with attributes of its own
+    ("reports/takes-pair", False),  # a named tuple, which torch takes the specs of as one
     ("reports/takes-easy-dict", False),  # takes a dict of a class of its own
     ("max_pool1d/max-pool1d", False),  # a fix rewrites functions of torch itself
     ("numbers/logs-mean", False),  # holds a logger

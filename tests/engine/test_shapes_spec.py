@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -261,7 +262,16 @@ def test_an_older_torch_says_what_is_missing(text: str) -> None:
     )
 
 
+class Ends(NamedTuple):
+    """Torch takes its specs in a tuple of this class alone."""
+
+    first: torch.Tensor
+    last: torch.Tensor
+
+
 PASTED: dict[str, Call] = {
+    "x.first: a; x.last: a": ((Ends(t(4), t(4)),), {}),
+    "x.0: a; x.1: a": ((deque([t(4), t(4)]),), {}),
     "x: batch[2..64], 2*batch - 1, *[2..], 3": ((t(4, 7, 5, 3),), {}),
     "rest.0: a, !; n: *; p.left: a": ((t(2), t(4, 3)), {"n": 2, "p": Pair(t(4), t(2))}),
     "x.0: a, _; x.1.k: a": (((t(4, 2), {"k": t(4)}),), {}),
@@ -270,7 +280,7 @@ PASTED: dict[str, Call] = {
 
 def pasted(text: str) -> Any:
     """What a user gets who pastes the text into a cell."""
-    cell: dict[str, Any] = {}
+    cell: dict[str, Any] = {"Ends": Ends}
     exec(text, cell)
     return cell["dynamic_shapes"]
 
