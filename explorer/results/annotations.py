@@ -1,4 +1,4 @@
-"""The user's own numbers, strings or colours on the nodes of a program."""
+"""The user's own numbers, strings or colours on the nodes of a program: `ex.annotate()`."""
 
 from __future__ import annotations
 

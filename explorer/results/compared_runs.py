@@ -1,4 +1,4 @@
-"""Compares a run of a session's program with another run, op by op."""
+"""Compares a run of a session's program with another, op by op: `ex.compare()`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops of a session's program that match a query, by name."""
+"""Ops of a session's program that match a query, by name: `ex.query()`."""
 
 from __future__ import annotations
 

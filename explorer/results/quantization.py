@@ -1,4 +1,4 @@
-"""How a session's program is quantized, as a table, and its loss of accuracy."""
+"""How a program is quantized, and its loss of accuracy: `ex.quantization`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records a run of a session's program: statistics of every op, and tensors on request."""
+"""Records a run: statistics of every op, and tensors on request: `ex.record_values()`."""
 
 from __future__ import annotations
 

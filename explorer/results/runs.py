@@ -1,4 +1,4 @@
-"""Runs a session's programs, here or on another machine; the results."""
+"""Runs of a session's program, here or on another machine: `ex.run()`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dynamic shapes of a call, as Python code to paste."""
+"""The dynamic shapes of a call, as Python code to paste: `ex.dynamic_shapes()`."""
 
 from __future__ import annotations
 

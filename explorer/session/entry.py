@@ -81,7 +81,7 @@ class Entry:
         """What was exported; None for a file."""
         return self.stored.request
 
-    def changed(self, **fields: Any) -> Entry:
+    def with_results(self, **fields: Any) -> Entry:
         """A copy with other fields. What has been described is not described again."""
         entry = replace(self, revision=self.revision + 1, **fields)
         same = entry.wrong_sizes == self.wrong_sizes
@@ -95,7 +95,7 @@ class Entry:
             return replace(self, stored=stored, revision=self.revision + 1)
         return self.holding(stored)
 
-    def dropped(self) -> Entry:
+    def drop(self) -> Entry:
         """The same entry, without its program if that can be rebuilt."""
         if self.stored.live is None:
             return self

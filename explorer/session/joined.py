@@ -140,7 +140,7 @@ class JoinedSession(Session):
         self._listeners.append(changed)
         return lambda: self._listeners.remove(changed) if changed in self._listeners else None
 
-    def changed(self) -> None:
+    def notify(self) -> None:
         """Tells views that more is known of the set."""
         self._tell_all()
 

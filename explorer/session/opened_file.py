@@ -80,7 +80,7 @@ class OpenedFile(StoredAttempt):
         except ArchiveError:  # it was moved since it was opened
             return {}
 
-    def trusted(self) -> OpenedFile:
+    def trust_file(self) -> OpenedFile:
         return replace(self, trust="to keep")
 
     def load(self, parent: Callable[[], Exported], progress: Report | None = None) -> Exported:

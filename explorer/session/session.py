@@ -341,7 +341,7 @@ class Session:
         """
         stored = self._entries[number].stored
         if stored.in_file:
-            self._load(number, stored.trusted(), None)
+            self._load(number, stored.trust_file(), None)
 
     def attempt(self, number: int, wanted: str, progress: Report | None = None) -> Attempt:
         """An attempt, whether or not it has a program; see `exported`.
@@ -429,7 +429,7 @@ class Session:
         dropped = [
             (other, light)
             for other, entry in enumerate(self._entries)
-            if other not in held and (light := entry.dropped()) is not entry
+            if other not in held and (light := entry.drop()) is not entry
         ]
         for other, light in dropped:
             self._entries[other] = light
@@ -499,7 +499,7 @@ class Session:
 
     def keep(self, number: int, **found: Any) -> None:
         """Adds results to an attempt and its Record."""
-        self._entries[number] = self._entries[number].changed(**found)
+        self._entries[number] = self._entries[number].with_results(**found)
         self._tell()
 
     def _add(self, made: list[tuple[Attempt, str]], parent: int, *, use: bool = True) -> int:

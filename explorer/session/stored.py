@@ -118,7 +118,7 @@ class StoredAttempt(ABC):
         """
         return self
 
-    def trusted(self) -> StoredAttempt:
+    def trust_file(self) -> StoredAttempt:
         """The same, of a file that the user trusts from now on."""
         return self
 
@@ -196,6 +196,6 @@ class BorrowedAttempt(StoredAttempt):
     def constants(self) -> dict[str, bytes]:
         return self._own.constants()
 
-    def trusted(self) -> BorrowedAttempt:
+    def trust_file(self) -> BorrowedAttempt:
         self.lender.trust(self.number)
         return self

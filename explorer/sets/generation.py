@@ -125,7 +125,7 @@ class GenerationPrograms(Programs):
                         generations.append(trial)
                         self._trials.append(trial)
         finally:
-            self.session.changed()
+            self.session.notify()
         return generations
 
     def _generation(self) -> GenerationPlan:

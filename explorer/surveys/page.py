@@ -215,7 +215,7 @@ def _cells(row: Row, columns: Sequence[str]) -> Iterator[str]:
     yield _cell(row.code)
     why = escape_html(_explanation(row)).replace("/", "/<wbr>")
     yield f'<td class="why">{why}</td>'
-    yield _compared(row)
+    yield _write_values(row)
     if "backends" in columns:
         yield _cell(", ".join(f"{backend.backend} {backend.outcome}" for backend in row.backends))
     for number in (sum(row.ops.values()), row.parameters):
@@ -236,7 +236,7 @@ def _explanation(row: Row) -> str:
     return text
 
 
-def _compared(row: Row) -> str:
+def _write_values(row: Row) -> str:
     """The verdict compared with eager; the sentence with all sizes opens below it."""
     text = f"{row.agrees}, {row.sizes} calls" if row.sizes else row.agrees
     if not row.agreement:

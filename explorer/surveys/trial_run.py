@@ -14,7 +14,7 @@ from explorer.surveys.rows import Outcome, Row
 from export_engine.defects import log_internal_error
 from export_engine.process import ForkServer, LimitedRun, Running, run_limited, start_process
 
-_MODULE = ["-m", "explorer.surveys.child"]
+_MODULE = ["-m", "explorer.surveys.trial_process"]
 _TRIES = 2
 """How often a process is forked for a trial, if what it is forked from dies."""
 

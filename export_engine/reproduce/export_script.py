@@ -84,7 +84,7 @@ def write_export_script(exported: Exported) -> str:
         _head(exported, request, weights=weights),
         imports_first("\n".join(body)),
         *([_WEIGHTS.strip()] if weights else []),
-        "\n".join([*_export(request, call, contexts), *_decomposed(exported)]),
+        "\n".join([*_export(request, call, contexts), *_decompose(exported)]),
         _SAVE.strip(),
         # an op that is only declared has no kernel here to run
         *([] if "torch.library.define(" in "\n".join(body) else [_CHECK.strip()]),
@@ -166,7 +166,7 @@ def _export(request: Request, call: Call, contexts: list[str]) -> list[str]:
     return [*needed, f"with {', '.join(contexts)}:", f"    {exports}"]
 
 
-def _decomposed(exported: Exported) -> list[str]:
+def _decompose(exported: Exported) -> list[str]:
     if exported.level is None:
         return []
     if str(exported.level.table) != "core":

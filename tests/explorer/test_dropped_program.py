@@ -48,7 +48,7 @@ def is_dropped(ex: Exploration, number: int) -> bool:
 
 def release(ex: Exploration, number: int) -> None:
     """Lets go of the program of an attempt, and makes the attempt current."""
-    ex.session._entries[number] = ex.session.entries[number].dropped()
+    ex.session._entries[number] = ex.session.entries[number].drop()
     gc.collect()
     ex.session.use(number)
     assert not isinstance(ex.session.entry.attempt, Exported)
