@@ -76,7 +76,7 @@ def torch_module(module: torch.nn.Module) -> str:
     result = type(module)
     if getattr(torch.nn, result.__name__, None) is not result or module._modules:
         raise NoText(f"{result.__name__} is not a torch.nn module that can be recreated")
-    texts = []
+    values: dict[str, Any] = {}
     for name, parameter in _parameters(result).items():
         required = parameter.default is parameter.empty
         if required and not hasattr(module, name):
@@ -85,11 +85,31 @@ def torch_module(module: torch.nn.Module) -> str:
         if isinstance(parameter.default, bool) and not isinstance(value, bool):
             value = value is not None
         if required or value != parameter.default:
-            text = f"{tuple(value)!r}" if isinstance(value, tuple) else literal(value)
-            texts.append(text if required else f"{name}={text}")
+            values[name] = tuple(value) if isinstance(value, tuple) else value
+    _check_tensors(module, values)
+    texts = []
+    for name, value in values.items():
+        text = repr(value) if isinstance(value, tuple) else literal(value)
+        is_first = _parameters(result)[name].default is inspect.Parameter.empty
+        texts.append(text if is_first else f"{name}={text}")
     dtypes = {other_parameter.dtype for other_parameter in module.parameters()} - {torch.float32}
     cast = f".to({dtypes.pop()})" if dtypes else ""
     return f"nn.{result.__name__}({', '.join(texts)}){cast}"
+
+
+def _check_tensors(module: torch.nn.Module, values: dict[str, Any]) -> None:
+    """Raises NoText where a module of its class with these arguments has other tensors."""
+    try:
+        with torch.random.fork_rng(devices=[]), torch.device("meta"):
+            other = type(module)(**values)
+    except (TypeError, ValueError) as error:
+        raise NoText(f"{type(module).__name__} takes other arguments") from error
+    shapes = [
+        {name: tensor.shape for name, tensor in item.state_dict().items()}
+        for item in (other, module)
+    ]
+    if shapes[0] != shapes[1]:
+        raise NoText(f"{type(module).__name__} has tensors of its own")
 
 
 def _parameters(made: type) -> dict[str, inspect.Parameter]:

@@ -47,6 +47,10 @@ class Names:
         """
         self._write = write
         self.statements: list[str] = []
+        self.places: dict[int, str] = {}
+        """Where values are that are written, by `id`: what has two names is written once."""
+        self.kept: list[Any] = []
+        """These values, whose `id` stays theirs."""
         self._edits = request.edits
         self._bound: dict[str, Any] = {"torch": torch, "nn": torch.nn}
         self._ops: set[str] = set()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from export_engine.attempt import Request, signature_of
+from export_engine.attempt import Request, as_module, signature_of
 from export_engine.reproduce.literals import NoText
 from export_engine.reproduce.names import Names
 from export_engine.reproduce.state import write_value
@@ -109,12 +109,16 @@ def _model(request: Request, names: Names) -> str:
     if isinstance(target, torch.nn.Module):
         name = names.reserve("model")
         write_value(names, name, target)
-        if request.eval_mode or not target.training:
+        is_eval = request.eval_mode or not target.training
+        if is_eval:
             names.statements.append(f"{name}.eval()")
+        names.statements += [
+            f"{name}.get_submodule({path!r}).training = {is_eval}"
+            for path, module in target.named_modules()
+            if path and not request.eval_mode and module.training == is_eval
+        ]
         return name
-    parameters = signature_of(target).parameters.values()
-    taken = ", ".join(["self", *(_parameter_text(parameter) for parameter in parameters)])
-    passed = ", ".join(_argument_text(parameter) for parameter in parameters)
+    taken, passed = _pass_on(request)
     if owner is not None and not inspect.isbuiltin(target):
         held = names.reserve("owner")
         write_value(names, held, owner)
@@ -128,18 +132,31 @@ def _model(request: Request, names: Names) -> str:
     names.statements.append(
         f"class {defined}(nn.Module):\n    def forward({taken}):\n        return {called}({passed})"
     )
-    return f"{defined}()"
+    children = list(as_module(target).named_children())
+    if not children:
+        return f"{defined}()"
+    name = names.reserve("model")
+    references = [f"{name}.{child} = {names.reference(module)}" for child, module in children]
+    names.statements += [f"{name} = {defined}()", *references]
+    return name
 
 
-def _parameter_text(parameter: inspect.Parameter) -> str:
-    default = "" if parameter.default is parameter.empty else "=None"
-    return f"{_STARS.get(parameter.kind.name, '')}{parameter.name}{default}"
-
-
-def _argument_text(parameter: inspect.Parameter) -> str:
-    if parameter.kind is parameter.KEYWORD_ONLY:
-        return f"{parameter.name}={parameter.name}"
-    return f"{_STARS.get(parameter.kind.name, '')}{parameter.name}"
+def _pass_on(request: Request) -> tuple[str, str]:
+    """What the `forward` of a module takes that calls something, and what it gives on."""
+    signature = signature_of(request.target)
+    bound = signature.bind(*request.args, **request.kwargs).arguments
+    taken, passed, is_named = ["self"], [], False
+    for name, parameter in signature.parameters.items():
+        stars = _STARS.get(parameter.kind.name, "")
+        if name not in bound:
+            is_named = is_named or not stars
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and not any("*" in text for text in taken):
+            taken.append("*")
+        by_name = parameter.kind is parameter.KEYWORD_ONLY or (is_named and not stars)
+        taken.append(f"{stars}{name}")
+        passed.append(f"{name}={name}" if by_name else f"{stars}{name}")
+    return ", ".join(taken), ", ".join(passed)
 
 
 def _shapes(request: Request) -> list[str]:

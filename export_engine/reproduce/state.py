@@ -7,10 +7,12 @@ import enum
 import logging
 import re
 from collections import OrderedDict
+from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
 import torch
+from torch.nn.utils.parametrize import is_parametrized
 
 from export_engine.defects import log_internal_error
 from export_engine.reproduce.literals import NoText, literal, tensor_text, torch_module
@@ -31,6 +33,8 @@ def write_value(names: Names, name: str, value: Any) -> None:
     state = _State(names)
     text = state.build(value, name)
     names.statements += [f"{name} = {text}", *state.later]
+    names.places |= state.places
+    names.kept.append(value)
 
 
 class _State:
@@ -39,7 +43,7 @@ class _State:
     def __init__(self, names: Names) -> None:
         self.later: list[str] = []
         self._names = names
-        self._known: dict[int, str] = {}
+        self.places = dict(names.places)
         self._kept: list[Any] = []
         """Values whose `id` is known stay alive."""
 
@@ -47,8 +51,8 @@ class _State:
         """An expression for a value that will be found at a path."""
         if len(path) > _DEEPEST * 20:
             raise NoText("it is nested too deeply")
-        if id(value) in self._known:
-            return self._known[id(value)]
+        if id(value) in self.places:
+            return self.places[id(value)]
         try:
             return literal(value)
         except NoText:
@@ -57,14 +61,16 @@ class _State:
             return self._names.reference(value)
         if isinstance(value, logging.Logger):
             return f"{self._names.reference(logging.getLogger)}({value.name!r})"
+        if isinstance(value, partial):
+            return self._partial(value, path)
         if isinstance(value, enum.Enum):
             return f"{self._names.reference(type(value))}.{value.name}"
-        if isinstance(value, MethodType) and id(value.__self__) in self._known:
-            return f"{self._known[id(value.__self__)]}.{value.__name__}"
+        if isinstance(value, MethodType) and id(value.__self__) in self.places:
+            return f"{self.places[id(value.__self__)]}.{value.__name__}"
         text = self._container(value, path)
         if text:
             return text
-        self._known[id(value)] = path
+        self.places[id(value)] = path
         self._kept.append(value)
         if isinstance(value, torch.nn.Parameter):
             graded = "" if value.requires_grad else ", requires_grad=False"
@@ -74,6 +80,15 @@ class _State:
         if isinstance(value, torch.nn.Module):
             return self._module(value, path)
         return self._object(value, path)
+
+    def _partial(self, value: partial[Any], path: str) -> str:
+        parts = [self.build(value.func, f"{path}.func")]
+        parts += [self.build(item, f"{path}.args[{at}]") for at, item in enumerate(value.args)]
+        parts += [
+            f"{name}={self.build(item, f'{path}.keywords[{name!r}]')}"
+            for name, item in value.keywords.items()
+        ]
+        return f"{self._names.reference(partial)}({', '.join(parts)})"
 
     def _container(self, value: Any, path: str) -> str:
         kind = type(value)
@@ -97,10 +112,42 @@ class _State:
         return ""
 
     def _module(self, module: torch.nn.Module, path: str) -> str:
+        if is_parametrized(module):
+            raise NoText(f"the parametrized {type(module).__mro__[1].__name__} has no source")
         try:
-            return torch_module(module)
+            text = torch_module(module)
         except NoText as missing:
             log_internal_error(missing, "writing a module")
+            text = self._parts(module, path)
+        else:
+            self._tie(module, path)
+        self._hooks(module, path)
+        return text
+
+    def _tie(self, module: torch.nn.Module, path: str) -> None:
+        """Gives a module of torch's the tensors that are written already, and their flags."""
+        for name, tensor in [*module._parameters.items(), *module._buffers.items()]:
+            if tensor is None:
+                continue
+            if id(tensor) in self.places:
+                self.later.append(f"{path}.{name} = {self.places[id(tensor)]}")
+                continue
+            self.places[id(tensor)] = f"{path}.{name}"
+            self._kept.append(tensor)
+            if isinstance(tensor, torch.nn.Parameter) and not tensor.requires_grad:
+                self.later.append(f"{path}.{name}.requires_grad_(False)")
+
+    def _hooks(self, module: torch.nn.Module, path: str) -> None:
+        """Registers its hooks of calls."""
+        for kind in ("forward_pre_hook", "forward_hook"):
+            with_kwargs = getattr(module, f"_{kind}s_with_kwargs")
+            for key, hook in getattr(module, f"_{kind}s").items():
+                more = ", with_kwargs=True" if key in with_kwargs else ""
+                text = self.build(hook, f"{path}._{kind}s[{key}]")
+                self.later.append(f"{path}.register_{kind}({text}{more})")
+
+    def _parts(self, module: torch.nn.Module, path: str) -> str:
+        """A module by all that it holds."""
         children = [
             other_module for other_module in module._modules.values() if other_module is not None
         ]
@@ -120,7 +167,7 @@ class _State:
         for name, tensor in module._buffers.items():
             self._buffer(path, name, tensor, module)
         for name, value in vars(module).items():
-            if name not in _INTERNAL and self._is_read(name):
+            if name not in _INTERNAL and (_runs_other_code(type(module)) or self._is_read(name)):
                 self._put(path, name, value, needed=False)
         if _needs_arguments(type(module)):
             self.later.insert(begins, f"nn.Module.__init__({path})")
@@ -181,6 +228,12 @@ class _State:
         for name, item in held.items():
             self._put(path, name, item, needed=False)
         return f"{text}.__new__({text})"
+
+
+def _runs_other_code(cls: type) -> bool:
+    """Whether methods that are not written read its attributes."""
+    bases = [base for base in cls.__mro__ if base not in (torch.nn.Module, object)]
+    return any(not is_written(base) for base in bases)
 
 
 def _needs_arguments(made: type) -> bool:

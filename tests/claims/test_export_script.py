@@ -9,7 +9,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -168,6 +170,68 @@ def test_scripts_of_fixed_cases_make_the_same_programs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("topic", TOPICS)
 def test_scripts_of_every_fixed_case_make_the_same_programs(topic: str, tmp_path: Path) -> None:
     assert not wrong_of([each for each in CASES if each[0].startswith(f"{topic}/")], tmp_path)
+
+
+class Tied(torch.nn.Module):
+    """Weights under two names, and a layer that another mode than the model's is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = torch.nn.Embedding(8, 4)
+        self.norm = torch.nn.BatchNorm1d(4)
+        self.norm.eval()
+        self.head = torch.nn.Linear(4, 8, bias=False)
+        self.head.weight = self.embed.weight
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.head(self.norm(self.embed(ids)))
+
+
+class Hooked(torch.nn.Module):
+    """A hook, a frozen weight, and a function with an argument that is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+        self.linear.weight.requires_grad_(False)
+        self.linear.register_forward_hook(lambda module, args, output: output * 2)
+        self.act = partial(torch.nn.functional.leaky_relu, negative_slope=0.5)
+
+    def forward(self, x: torch.Tensor, *rest: torch.Tensor, **more: torch.Tensor) -> torch.Tensor:
+        return self.act(self.linear(x)) + sum(rest) + more["bias"]
+
+    def head(self, x: torch.Tensor) -> torch.Tensor:
+        return self.linear(x) + 1
+
+
+def double(x: torch.Tensor, by: int = 2, *, plus: int = 1) -> torch.Tensor:
+    return x * by + plus
+
+
+@pytest.mark.slow
+def test_scripts_write_ties_hooks_modes_partials_and_arguments_as_they_are(tmp_path: Path) -> None:
+    x = torch.randn(3, 4)
+    calls: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
+        (Tied(), (torch.arange(3),), {}),
+        (Hooked(), (x, x), {"bias": x}),  # one tensor is three inputs
+        (Hooked().head, (x,), {}),
+        (double, (x,), {"plus": 3}),
+        (torch.nn.MultiheadAttention(4, 2), (x, x, x), {}),
+        (torch.nn.TransformerEncoderLayer(4, 2, 8).eval(), (x,), {}),
+    ]
+    attempts = []
+    for model, args, kwargs in calls:
+        attempt = explorer.explore(model, args, kwargs).session.entry.attempt
+        assert isinstance(attempt, Exported)
+        attempts.append(attempt)
+    assert not check_same(attempts, tmp_path)
+
+
+def test_a_parametrized_layer_has_no_script() -> None:
+    layer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(4, 4))
+    ex = explorer.explore(layer, (torch.randn(3, 4),))
+    with pytest.raises(NoScript, match="parametrized Linear"):
+        ex.save("never.py")
 
 
 class Scaled(torch.nn.Module):
