@@ -67,14 +67,18 @@ def tensor_text(tensor: torch.Tensor) -> str:
     return f"torch.tensor({listed!r}{options}){shaped}"
 
 
-def torch_module(module: torch.nn.Module) -> str:
+def torch_module(module: torch.nn.Module, result: type[torch.nn.Module]) -> str:
     """A module of torch's, made again from what it keeps of its arguments.
+
+    Args:
+        module: the module.
+        result: its class; of a parametrized one the class that it was made as.
 
     Raises:
         NoText: it does not keep them, or is not torch's.
     """
-    result = type(module)
-    if getattr(torch.nn, result.__name__, None) is not result or module._modules:
+    is_plain = result is type(module)
+    if getattr(torch.nn, result.__name__, None) is not result or (is_plain and module._modules):
         raise NoText(f"{result.__name__} is not a torch.nn module that can be recreated")
     values: dict[str, Any] = {}
     for name, parameter in _parameters(result).items():
@@ -86,7 +90,8 @@ def torch_module(module: torch.nn.Module) -> str:
             value = value is not None
         if required or value != parameter.default:
             values[name] = tuple(value) if isinstance(value, tuple) else value
-    _check_tensors(module, values)
+    if is_plain:
+        _check_tensors(module, values)
     texts = []
     for name, value in values.items():
         text = repr(value) if isinstance(value, tuple) else literal(value)

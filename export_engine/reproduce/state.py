@@ -21,6 +21,7 @@ from export_engine.reproduce.names import Names, is_written
 _INTERNAL = frozenset(vars(torch.nn.Module()))
 _LISTS = (torch.nn.Sequential, torch.nn.ModuleList)
 _DEEPEST = 40
+_REGISTER = "torch.nn.utils.parametrize.register_parametrization"
 _READS_ANY = re.compile(r"\b(getattr|vars|__dict__|state_dict)\b")
 
 
@@ -113,9 +114,11 @@ class _State:
 
     def _module(self, module: torch.nn.Module, path: str) -> str:
         if is_parametrized(module):
-            raise NoText(f"the parametrized {type(module).__mro__[1].__name__} has no source")
+            text = torch_module(module, type(module).__mro__[1])
+            self._parametrize(module, path)
+            return text
         try:
-            text = torch_module(module)
+            text = torch_module(module, type(module))
         except NoText as missing:
             log_internal_error(missing, "writing a module")
             text = self._parts(module, path)
@@ -136,6 +139,18 @@ class _State:
             self._kept.append(tensor)
             if isinstance(tensor, torch.nn.Parameter) and not tensor.requires_grad:
                 self.later.append(f"{path}.{name}.requires_grad_(False)")
+
+    def _parametrize(self, module: torch.nn.Module, path: str) -> None:
+        """Registers what its parameters are computed by."""
+        lists: Any = module.parametrizations
+        for name, parametrizations in lists.items():
+            for parametrization in parametrizations:
+                place = self._names.reserve("parametrization")
+                at = len(self.later)
+                text = self.build(parametrization, place)
+                self.later.insert(at, f"{place} = {text}")
+                self.later.append(f"{_REGISTER}({path}, {name!r}, {place}, unsafe=True)")
+        self._hooks(module, path)
 
     def _hooks(self, module: torch.nn.Module, path: str) -> None:
         """Registers its hooks of calls."""

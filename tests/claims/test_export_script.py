@@ -218,6 +218,7 @@ def test_scripts_write_ties_hooks_modes_partials_and_arguments_as_they_are(tmp_p
         (double, (x,), {"plus": 3}),
         (torch.nn.MultiheadAttention(4, 2), (x, x, x), {}),
         (torch.nn.TransformerEncoderLayer(4, 2, 8).eval(), (x,), {}),
+        (torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(4, 4)), (x,), {}),
     ]
     attempts = []
     for model, args, kwargs in calls:
@@ -225,13 +226,6 @@ def test_scripts_write_ties_hooks_modes_partials_and_arguments_as_they_are(tmp_p
         assert isinstance(attempt, Exported)
         attempts.append(attempt)
     assert not check_same(attempts, tmp_path)
-
-
-def test_a_parametrized_layer_has_no_script() -> None:
-    layer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(4, 4))
-    ex = explorer.explore(layer, (torch.randn(3, 4),))
-    with pytest.raises(NoScript, match="parametrized Linear"):
-        ex.save("never.py")
 
 
 class Scaled(torch.nn.Module):
