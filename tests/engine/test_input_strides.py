@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,9 @@ from torch import nn
 
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
+from export_engine.process import another_python
 from export_engine.run import Job, backends
+from export_engine.run.builtin_backends import trial_load
 from export_engine.run.builtin_backends.input_strides import InputStrides
 from export_engine.shapes import Shapes
 
@@ -58,7 +62,7 @@ def test_an_input_traced_with_gaps_stays_as_it_is() -> None:
 
 @pytest.mark.slow
 def test_compiled_code_gives_what_the_model_does_in_any_layout(
-    cached: Exported, tmp_path: Path
+    cached: Exported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backend = backends()["aoti"]
     why = backend.missing("cpu")
@@ -72,7 +76,17 @@ def test_compiled_code_gives_what_the_model_does_in_any_layout(
         device="cpu",
         folder=tmp_path,
     )
+    tried: list[subprocess.Popen[str]] = []
+
+    def start(arguments: Sequence[str]) -> subprocess.Popen[str]:
+        tried.append(another_python(arguments))
+        return tried[-1]
+
+    monkeypatch.setattr(trial_load, "_loads", set())
+    monkeypatch.setattr(trial_load, "another_python", start)
     call = backend.load(job)  # type: ignore[attr-defined]
+
+    assert tried[0].returncode == 0  # another process loaded it first
 
     for cache in (torch.randn(3, 7, 4, 8).transpose(1, 2), torch.randn(3, 4, 7, 8)):
         one = torch.randn(3, 4, 1, 8)

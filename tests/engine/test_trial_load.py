@@ -1,4 +1,7 @@
-"""Compiled code is tried in another process first: what ends it ends no session."""
+"""Compiled code is tried in another process first: what ends it ends no session.
+
+`test_input_strides.py` loads a package there.
+"""
 
 from __future__ import annotations
 
@@ -67,18 +70,3 @@ def test_nothing_is_left_where_compiling_is_interrupted(
     with pytest.raises(KeyboardInterrupt), try_load_first("aoti"):
         raise KeyboardInterrupt
     assert started[0].returncode is not None
-
-
-@pytest.mark.slow
-def test_the_code_that_runs_there_loads_a_package(
-    tmp_path: Path, started: list[subprocess.Popen[str]]
-) -> None:
-    import torch
-
-    from export_engine.torch_internals import compile_package
-
-    program = torch.export.export(torch.nn.Linear(4, 4), (torch.ones(2, 4),))
-    with try_load_first("aoti") as tries:
-        file = compile_package(program, tmp_path / "model.pt2")
-        tries(file)
-    assert started[0].returncode == 0
