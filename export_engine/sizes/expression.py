@@ -83,7 +83,7 @@ def make_expression(kind: str, args: tuple[Expression, ...]) -> Expression:
             flat.extend(argument.args if argument.kind == kind else (argument,))
         if kind == "Mul" and len(flat) > 1 and _is_small(flat[0]) and _is_small(flat[1]):
             factor = number(flat[0].value * flat[1].value)
-            flat[:2] = [factor]
+            flat[:2] = [factor] if _is_small(factor) else flat[:2]
         if kind == "Mul" and len(flat) > 1 and flat[0] == number(1):
             del flat[0]
         if len(flat) == 1:
