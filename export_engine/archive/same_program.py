@@ -50,8 +50,12 @@ def find_difference(read: Record, kept: Record) -> str:
             if mine.of_node(graph, node) != theirs.of_node(other, twin):
                 name = read.strings[read.graphs[graph].name[node]]
                 return f"node {name} of graph {graph} differs: name, target, scope or stack"
-    if _entries(read, read) != _entries(kept, read) or not all(
-        map(is_same_path, _paths(read), _paths(kept))
+    if (
+        _entries(read, read) != _entries(kept, read)
+        or any(
+            a and b and a != b for a, b in zip(_containers(read), _containers(kept), strict=True)
+        )
+        or not all(map(is_same_path, _paths(read), _paths(kept)))
     ):
         return "its inputs or outputs differ"
     symbols = {other_symbol.torch_name: _facts(other_symbol) for other_symbol in kept.symbols}
@@ -149,7 +153,7 @@ class _Origins:
 
 
 def _entries(record: Record, read: Record) -> list[Any]:
-    """Inputs, outputs and containers, without numbers of nodes, paths, and unread bytes."""
+    """Inputs and outputs, without the numbers of their nodes, their paths, and unread bytes."""
     signature, types = record.signature, record.types
     read_bytes = chain((entry.bytes for entry in read.signature.inputs), repeat(0))
     inputs = [
@@ -164,7 +168,12 @@ def _entries(record: Record, read: Record) -> list[Any]:
         (output.kind, output.name, types[output.type].text, output.target, output.constant)
         for output in signature.outputs
     ]
-    return [inputs, outputs, signature.takes, signature.returns]
+    return [inputs, outputs]
+
+
+def _containers(record: Record) -> tuple[str, str]:
+    """Of a call's inputs and outputs; empty where they are unread, or an older Record has none."""
+    return record.signature.takes, record.signature.returns
 
 
 def _paths(record: Record) -> list[str]:

@@ -106,6 +106,11 @@ def merge_records(
         mode=read.mode,
         torch_version=read.torch_version,
         targets=_targets(read, kept),
+        signature=msgspec.structs.replace(
+            kept.signature,
+            takes=read.signature.takes or kept.signature.takes,
+            returns=read.signature.returns or kept.signature.returns,
+        ),
         probe=_probe(read, kept),
         findings=[*kept.findings, *_find_missing_findings(findings, read, kept)],
     )

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 import torch
 
-from export_engine.archive import RECORD, ArchiveError, load, save
+from export_engine.archive import RECORD, ArchiveError, load, read, save
 from export_engine.attempt import Exported
 from export_engine.describe import describe
 from export_engine.record import Record, from_json, to_json
@@ -104,6 +104,18 @@ def deep(path: list[Any], value: Any) -> Callable[[bytes], bytes]:
         return json.dumps(record).encode()
 
     return change
+
+
+def test_a_record_of_before_the_containers_of_a_call_is_kept(saved: Path) -> None:
+    def change(data: bytes) -> bytes:
+        record = json.loads(data)
+        for name in ("takes", "returns"):
+            del record["signature"][name]
+        return json.dumps(record).encode()
+
+    found = read(rewritten(saved, change))
+    assert found.kept
+    assert found.record.signature == read(saved).record.signature
 
 
 @pytest.mark.parametrize(
