@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -81,7 +82,8 @@ def delegate(
         given=backend.title,
     )
     graph = _Graph(lowered, Origins(attempt.program), places, describe(stage))
-    ops = list(graph.ops())
+    names = {symbol.torch_name: symbol.name for symbol in record.symbols}
+    ops = [_with_user_names(op, names) for op in graph.ops()]
     runtime, missing = find_missing_kernels(lowered.kernels)
     ops = [_with_kernel(op, missing) for op in ops]
     times, note = _measure(attempt, lowered) if measure else (None, "")
@@ -103,6 +105,15 @@ def delegate(
         notes=[*lowered.notes, *([note] if note else [])],
     )
     return Delegated(delegation=delegation, stage=stage)
+
+
+def _with_user_names(op: DelegatedOp, names: Mapping[str, str]) -> DelegatedOp:
+    """An op whose reason says `batch` where the backend says `s72`."""
+    told = _SYMBOL.sub(lambda match: names.get(match[0], match[0]), op.reason)
+    return op if told == op.reason else msgspec.structs.replace(op, reason=told)
+
+
+_SYMBOL = re.compile(r"\b[su]\d+\b")
 
 
 class _Graph:
