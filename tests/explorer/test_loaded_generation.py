@@ -215,7 +215,7 @@ def test_a_set_that_was_not_cut_says_that_it_does_not_generate(tmp_path: Path) -
     kit.add("other", kit["one"])
     loaded = _opened(kit.save(tmp_path / "two.pt2"))
 
-    with pytest.raises(FixError, match=r"two.pt2 does not record how its programs generate. Save"):
+    with pytest.raises(FixError, match=r"two.pt2 does not record how its programs generate. Make"):
         loaded.generate({})
 
 
