@@ -169,7 +169,9 @@ class Normal:
         if isinstance(node, ast.Delete) and not inside:
             return [node]
         before, node = self._lift(node)
-        return [*before, *(self._effects(node) if inside or self.staged(node) else [node])]
+        if inside or self.staged(node):
+            return [*before, *self._effects(node, inside=inside)]
+        return [*before, node]
 
     def _compound(self, node: ast.If | ast.For | ast.While, *, inside: bool) -> Block:
         inner = inside or self.staged(node)
@@ -249,7 +251,7 @@ class Normal:
             chain = [mark(ast.If(test, body, chain), node, str(at))] if test else body
         return [let(subject, node.subject), *chain]
 
-    def _effects(self, node: ast.stmt) -> Block:
+    def _effects(self, node: ast.stmt, *, inside: bool) -> Block:
         """Augmented assignment, element write and append as assignments."""
         match node:
             case ast.AugAssign(ast.Name(id=name), ast.Add(), ast.List(values)) | ast.Expr(
@@ -292,7 +294,7 @@ class Normal:
                 place = args[0] if args else parse_expression("-1")
                 taken = mark(ast.Subscript(load(name), place, ast.Load()), node, "popped")
                 first = mark(ast.Assign([target], taken, lineno=0), node, "popped")
-                return [*self._effects(first), _without_popped(node, name, args)]
+                return [*self._effects(first, inside=inside), _without_popped(node, name, args)]
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "append"), [value], [])):
                 result = mark(call(COLLECT, load(name), value), node)
                 return [mark(let(name, result), node)]
@@ -304,6 +306,8 @@ class Normal:
                 ast.Call(ast.Attribute(ast.Name() | ast.Attribute() as of, attr), args, keywords)
             ) if is_in_place(attr):
                 if not hasattr(torch.Tensor, attr):
+                    if not inside:
+                        return [node]
                     raise CannotRewrite(f"line {node.lineno} calls `{attr}` for its side effect")
                 read = _as_read(of)
                 changed = ast.Call(method(method(read, "clone"), attr).func, args, keywords)
