@@ -14,7 +14,16 @@ export interface Suggestion {
 }
 
 const MOST = 8;
-const OFFERED = new Set(["op", "kind", "dtype", "device", "symbol", "function", "tag", "delegated"]);
+const OFFERED = new Set([
+  "op",
+  "kind",
+  "dtype",
+  "device",
+  "symbol",
+  "function",
+  "tag",
+  "delegated",
+]);
 
 /** What can be put in place of what stands before the caret; nothing while that is complete. */
 export function suggestions(program: Program, text: string, caret: number): Suggestion[] {
