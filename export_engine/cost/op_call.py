@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import json
 import re
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,26 @@ _ALONE = re.compile(r"\{(\d+)\}\Z")
 _BYTES = re.compile(r"(\d+)\Z")
 _WIDTHS = {"bool": 8, "uint1": 8, "float8_e4m3fn": 8, "float8_e5m2": 8}
 """Bits of an element where the dtype's name does not end in them."""
+
+
+_QUOTED = re.compile(r"'([^'\\\\]*)'\Z")
+_PYTHON_WORD = re.compile(r"\b(?:None|True|False)\b")
+_JSON_WORDS = {"None": "null", "True": "true", "False": "false"}
+
+
+def _read_literal(text: str) -> Any:
+    """A number, a bool, None, a text, or a list of them, as Python writes them.
+
+    Read as JSON: the text may come from a file that nobody trusts, and Python compiles nothing.
+
+    Raises:
+        ValueError: it is none of these.
+    """
+    quoted = _QUOTED.match(text)
+    if quoted:
+        return quoted[1]
+    brackets = text.replace("(", "[").replace(",)", "]").replace(")", "]")
+    return json.loads(_PYTHON_WORD.sub(lambda word: _JSON_WORDS[word[0]], brackets))
 
 
 class OpCall:
@@ -78,8 +98,8 @@ class OpCall:
         if text is None:
             return default
         try:
-            return ast.literal_eval(text) if len(text) < _LONGEST else default
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return _read_literal(text) if len(text) < _LONGEST else default
+        except (ValueError, RecursionError):
             return default
 
     def nodes(self, name: str) -> list[int]:

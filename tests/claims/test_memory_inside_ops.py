@@ -71,7 +71,8 @@ def _steps(cell: nn.Module, x: torch.Tensor) -> torch.Tensor:
 
 
 def _branches(layer: nn.Module, x: torch.Tensor) -> torch.Tensor:
-    return torch.cond(x.sum() > 0, lambda x: layer(x).relu(), lambda x: x.sin(), (x,))
+    # Always the first: a run measures the branch that it takes
+    return torch.cond(x.sum() < 1e9, lambda x: layer(x).relu(), lambda x: x.sin(), (x,))
 
 
 def _repeats(x: torch.Tensor) -> torch.Tensor:

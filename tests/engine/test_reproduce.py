@@ -132,7 +132,7 @@ def test_tensors_are_written(tensor: torch.Tensor, text: str):
 )
 def test_modules_of_torch_are_made_as_they_were(text: str):
     made = eval(text)
-    again = eval(torch_module(made))
+    again = eval(torch_module(made, type(made)))
     sizes = {name: each.shape for name, each in made.state_dict().items()}
     assert {name: each.shape for name, each in again.state_dict().items()} == sizes
 

@@ -34,9 +34,10 @@ def clone_branch_results(text: str, line: int) -> Rewritten:
     parameters = [argument.arg for argument in branch.args.args if argument.arg != "self"]
     mutated = [name for name in parameters if name in _find_mutated(branch)]
     first = branch.body[0]
-    for name in mutated:
-        at = source.start(first)
-        pieces.append(Piece(at, at, f"{name} = {name}.clone()\n{source.indent(first)}"))
+    at = source.start(first)
+    before = text[source.line_start(first) : at]
+    follows = "; " if before.strip() else f"\n{before}"  # the body may be on the line of the `def`
+    pieces += [Piece(at, at, f"{name} = {name}.clone(){follows}") for name in mutated]
     for node in ast.walk(branch):
         if isinstance(node, ast.Return) and node.value is not None and not mutated:
             pieces += _clone_returned(source, node.value)
