@@ -57,13 +57,12 @@ def test_a_divisor_is_offered_as_an_assumption_beside_the_derived_dim() -> None:
 def test_a_relation_of_sizes_is_lossless_where_a_dim_would_be_frozen() -> None:
     args = (torch.randn(8, 2), torch.randn(2, 2))
     attempt = failed(Related(), args, "x: a, _; y: b, _")
-    found = assumed(attempt)
-    assert len(found) == SPEC
-    for fix in found:
+    # A rewrite that keeps both ways of the branch accepts more sizes, and comes first.
+    rewrite, *others = attempt.fixes
+    assert (rewrite.kind, rewrite.lossy) == ("code", False)
+    for fix in assumed(attempt):
         assert not fix.lossy
-        # A rewrite that keeps both ways of the branch accepts more sizes, and comes first.
-        rewrite, second = attempt.fixes[:2]
-        assert (rewrite.kind, rewrite.lossy, second) == ("code", False, fix)
+        assert fix in others
         shapes = Shapes.parse(fix.after)
         assert [str(each) for each in shapes.assumptions][:2] == ["a*b % 4 == 0", "a + b <= 100"]
         exported = apply_fixes(attempt, [fix])

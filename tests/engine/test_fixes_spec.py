@@ -131,8 +131,6 @@ class Case(NamedTuple):
     sentence: str
     assumed: str
     """The shapes of the fix that assumes the answer."""
-    code: tuple[str, ...] = ()
-    """What the titles of lossless fixes of the code hold."""
     narrows: bool = True
     """Whether the model takes sizes that the assumption excludes."""
 
@@ -145,12 +143,12 @@ CASES = {
     "branch": Case(
         Branch, (t(5, 3),), "x: batch, _; unbacked",
         "This `if` needs to know whether `batch > 2`, and `batch` is unbacked",
-        "x: batch[3..], _; unbacked", ("torch.cond",),
+        "x: batch[3..], _; unbacked",
     ),
     "quick way": Case(
         Quicker, (t(5, 3),), "x: batch, c; unbacked",
         "This `if` needs to know whether `c == 1`, and `c` is unbacked",
-        "x: batch, c; c != 1", ("Never take the branch", "guard_or_false"),
+        "x: batch, c; c != 1",
     ),
     "divisor": Case(
         Divided, (t(5, 32),), "x: batch, seq; unbacked",
@@ -160,7 +158,7 @@ CASES = {
     "padding": Case(
         Padded, (t(5, 30),), "x: batch, seq; unbacked",
         "This `if` needs to know whether `seq % 8 != 0`, and `seq` is unbacked",
-        "x: batch, seq; (8 - seq % 8) % 8 != 0", ("Always take the branch",),
+        "x: batch, seq; (8 - seq % 8) % 8 != 0",
     ),
     "no multiple": Case(
         Whole, (t(16, 4),), "x: seq, _; unbacked",
@@ -200,17 +198,17 @@ def test_a_question_about_an_unbacked_size_is_told_and_cured(name: str, strict: 
     assert attempt.diagnosis.kind is Kind.UNBACKED_SIZE
     assert attempt.diagnosis.sentence.startswith(case.sentence)
     assert _line(attempt).endswith("# asked")
-    assumption = next(fix for fix in attempt.fixes if fix.title.startswith("Assume"))
+    cures = [fix for fix in attempt.fixes if not fix.lossy]
+    assert cures
+    assert all(_agrees(attempt, fix) for fix in cures)
+    assumption = next((fix for fix in cures if fix.title.startswith("Assume")), None)
+    if assumption is None:  # a rewrite accepts more sizes, and nothing else is tried
+        assert [fix.kind for fix in cures] == ["code"]
+        return
     assert assumption.after == case.assumed
-    assert not assumption.lossy
     assert assumption.narrows == case.narrows
     assert bool(assumption.gives_up) == (name != "no multiple")
     assert "-1" not in assumption.title
-    assert _agrees(attempt, assumption)
-    lossless = [fix for fix in attempt.fixes if fix.kind == "code" and not fix.lossy]
-    for text in case.code:
-        (fix,) = (fix for fix in lossless if text in fix.title)
-        assert _agrees(attempt, fix)
 
 
 @needs_spec
@@ -219,9 +217,9 @@ def test_a_way_that_differs_is_never_called_lossless() -> None:
     attempt = failed(CASES["branch"])
     open_left = [fix for fix in attempt.fixes if "guard_or_false" in fix.title]
     assert all(fix.lossy for fix in open_left)
-    checked = next(fix for fix in attempt.fixes if fix.title == "Assume `x.shape[0] > 2`")
-    assert checked.lossy
-    assert _agrees(attempt, checked)
+    lossless = [fix for fix in attempt.fixes if not fix.lossy]
+    assert lossless
+    assert all(_agrees(attempt, fix) for fix in lossless)
 
 
 @needs_spec
@@ -342,7 +340,7 @@ def test_a_loop_over_an_unbacked_size_becomes_a_scan(module: type[nn.Module]) ->
     assert isinstance(report.attempt, Exported), report.sentence
     (step,) = report.steps
     assert "scan" in step.fix.title
-    assert step.fix.title.endswith(", and assume seq >= 1")
+    assert step.fix.title.endswith((", and assume seq >= 1", ", and export in strict mode"))
     assert step.fix.gives_up.count("..") == 0
     assert not step.fix.lossy
     program = report.attempt.program.module()
