@@ -78,7 +78,7 @@ def _waiting(record: Record, at: CostAt) -> list[str]:
         place = f" ({frame.name}:{frame.line})" if frame else ""
         name, last = (record.strings[graph.name[node]] for node in (tensor.node, tensor.last))
         size = amount(dict(at.peak.alive)[tensor.node])
-        lines.append(cut(f"  to lower it: {size} of {name}{place} is kept until {last}"))
+        lines.append(fold(f"  to lower it: {size} of {name}{place} is kept until {last}"))
     return lines
 
 
