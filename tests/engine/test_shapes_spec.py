@@ -234,7 +234,7 @@ def test_specs_of_torchs_own_making_are_read() -> None:
 MISFITS: dict[str, tuple[str, str]] = {
     "x: a, b; unbacked": ("x has 3 dims", "x"),
     "x: a, *, _; unbacked": ("`*` lets torch decide", "*"),
-    "x: 16*a, _, _; unbacked": ("no dim is a itself", "16*a"),
+    "x: 16*a, _, _; unbacked": ("no dim is named a", "16*a"),
     "n: a, b; unbacked": ("n is an int: write `n: int`", "n"),
     "x: int": ("x has 3 dims", "x"),
     "x: a, _, _; a - a == 1": ("`a - a == 1` never holds", "a - a"),
