@@ -47,7 +47,7 @@ class LeftInFloat(NamedTuple):
 
 
 class LayerError(NamedTuple):
-    """What quantizing one layer costs against the float program."""
+    """The error that quantizing one layer adds to the float program."""
 
     layer: Layer
     own: float

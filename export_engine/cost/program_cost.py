@@ -16,7 +16,7 @@ from export_engine.plain_errors import WrongArgument
 from export_engine.record import OPS, Graph, Record
 
 _FEWEST = 20
-"""What is less than a 20th of the peak does not lower it."""
+"""Tensors of less than a 20th of the peak are not named."""
 _UNBOUNDED = 2**62
 """torch writes "no bound" as a number about as large as an index can be."""
 _CALLS = frozenset(OPS.index(text) for text in ("call_function", "call_module", "call_method"))

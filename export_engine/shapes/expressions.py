@@ -51,7 +51,7 @@ def name_size(name: str) -> Expression:
     """The size of a name.
 
     Raises:
-        ShapesError: a size cannot be called so.
+        ShapesError: the name is not valid.
     """
     check_name(name)
     return name_symbol(name)

@@ -95,7 +95,7 @@ ARITHMETIC: dict[str, Callable[[list[Any]], Any]] = {
     "PowByNatural": _power,
     "Identity": lambda values: values[0],
 }
-"""What each kind of expression does to the values of its parts."""
+"""The operation of each kind of expression on the values of its parts."""
 
 
 def _bound(function: Callable[[list[Number]], Number]) -> Callable[[list[Number]], Number]:

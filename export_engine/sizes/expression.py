@@ -57,7 +57,7 @@ class Expression:
         return self._hash
 
     def __reduce__(self) -> tuple[type[Expression], tuple[object, ...]]:
-        """Without its hash: another process hashes texts in another way."""
+        """Without its hash, which differs from process to process."""
         return Expression, (self.kind, self.args, self.value, self.name)
 
 

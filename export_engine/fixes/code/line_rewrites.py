@@ -105,12 +105,12 @@ class _Way(NamedTuple):
     rewrite: Callable[[str, int], Rewritten]
     gives_up: str = ""
     refusal: str = ""
-    """Why there is no fix where the rewrite answers otherwise in eager, or does not fit."""
+    """Why there is no fix if the rewrite differs in eager, or does not fit."""
     places: Callable[[Failed], Sequence[Location]] = _at_the_failure
     trial: Callable[[Failed, Edit], bool] = lambda *_: True
     """Whether the rewrite answers alike, tried in eager before it is exported."""
     judge: Callable[[Failed, Fix], Fix | None] = lambda _, fix: fix
-    """What the fix gives up, by the program that it leads to; None if it is none."""
+    """Marks the losses of a fix by its program; returns None to reject the fix."""
     loses_writes: bool = False
     """Whether the program may lack what eager writes to its inputs."""
     everywhere: bool = False
@@ -346,7 +346,7 @@ def suggest_size_ops(attempt: Failed, progress: Report | None = None) -> Iterato
 def _suggest(
     attempt: Failed, progress: Report | None, ways: Iterable[_Way]
 ) -> Iterator[Fix | NoFix]:
-    """The first of some rewrites that leads on, and why others are none."""
+    """The first of some rewrites that leads on, and the reasons against the others."""
     _, diagnosis = read_failure(attempt)
     texts: set[str] = set()
     for way in ways:
