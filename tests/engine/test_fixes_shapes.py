@@ -153,7 +153,7 @@ def test_a_dim_made_of_one_that_is_1_says_which_is_1() -> None:
     found = explain(attempt)
     assert found.diagnosis is not None
     assert "The program is correct only if rows is odd" in found.diagnosis.sentence
-    assert [fix.gives_up.partition(",")[0] for fix in found.fixes] == [
-        "The program asserts them at run time",
-        "_rows is 1 in the example (x.shape[0] is computed from it)",
-    ]
+    first, second = (fix.gives_up for fix in found.fixes)
+    # A ShapesSpec, where torch has it, is an assumption about the sizes of a call
+    assert first.startswith(("The program asserts them at run time", "The program rejects sizes"))
+    assert second.startswith("_rows is 1 in the example (x.shape[0] is computed from it)")
