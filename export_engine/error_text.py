@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from export_engine.defects import message_of
 
-_ADDED = "While executing %"
-"""torch.fx adds the node that it ran, and where that came from."""
+_ADDED = re.compile(r"While executing %| in graph: %|Original exception Traceback")
+"""torch.fx adds the node that it ran and where that came from; torch.export.save a traceback."""
 
 
 def error_text(error: BaseException | None, most: int = 200) -> str:
@@ -13,7 +15,7 @@ def error_text(error: BaseException | None, most: int = 200) -> str:
 
     Its type is said before a message that is a name alone, and in place of none.
     """
-    text = " ".join(message_of(error).partition(_ADDED)[0].split())
+    text = " ".join(_ADDED.split(message_of(error))[0].split())
     kind = type(error).__name__
     return (f"{kind}: {text}" if is_bare(error, text) else text)[:most] or kind
 
