@@ -10,7 +10,7 @@ import importlib
 
 from explorer.lessons.saved_progress import get_progress
 
-__all__ = ["COURSE", "course_line"]
+__all__ = ["COURSE", "course_line", "write_model_cell"]
 
 COURSE = (
     "a_first_export",
@@ -37,6 +37,26 @@ def course_line() -> str:
     """How much of the course is done."""
     done = sum(_is_done(name) for name in COURSE)
     return f"{done} of the {len(COURSE)} lessons of the course are done."
+
+
+def write_model_cell(name: str, body: str, *, options: str = "") -> str:
+    """A learner's cell that defines a module and exports a call of it as `mine`.
+
+    Args:
+        name: of the module's class.
+        body: of its `forward`, which takes `self` and `x`.
+        options: of `%export`.
+    """
+    inner = body.replace("\n", "\n        ")
+    export = " ".join(filter(None, ("%export", options, f"--as mine {name}()(x)")))
+    return f"""
+class {name}(torch.nn.Module):
+    def forward(self, x):
+        {inner}
+
+
+{export}
+"""
 
 
 def _is_done(name: str) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from explorer.lessons import Answer, Lesson, Wrong
+from explorer.lessons.course import write_model_cell
 
 lesson = Lesson(
     "Delegates",
@@ -13,16 +16,7 @@ lesson = Lesson(
 )
 
 
-def _net_text(body: str) -> str:
-    inner = body.replace("\n", "\n        ")
-    return f"""
-class Rewritten(torch.nn.Module):
-    def forward(self, x):
-        {inner}
-
-
-%export --as mine Rewritten()(x)
-"""
+_net_text = partial(write_model_cell, "Rewritten")
 
 
 @lesson.exercise(

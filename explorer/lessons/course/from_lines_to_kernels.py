@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from explorer.lessons import Answer, Lesson, Wrong
+from explorer.lessons.course import write_model_cell
 
 lesson = Lesson(
     "From lines to kernels",
@@ -13,16 +16,7 @@ lesson = Lesson(
 )
 
 
-def _smooth_text(body: str) -> str:
-    inner = body.replace("\n", "\n        ")
-    return f"""
-class Smoother(torch.nn.Module):
-    def forward(self, x):
-        {inner}
-
-
-%export -d "x: batch, _" --as mine Smoother()(x)
-"""
+_smooth_text = partial(write_model_cell, "Smoother", options='-d "x: batch, _"')
 
 
 @lesson.exercise(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from explorer.lessons import Answer, Lesson, Wrong
+from explorer.lessons.course import write_model_cell
 
 lesson = Lesson(
     "Soundness",
@@ -23,16 +24,7 @@ class Stamped(torch.nn.Module):
 
 
 def _log_text(body: str) -> str:
-    inner = body.replace("\n", "\n        ")
-    return f"""
-seen = []
-
-class Logged(torch.nn.Module):
-    def forward(self, x):
-        {inner}
-
-%export --as mine Logged()(x)
-"""
+    return f"\nseen = []\n{write_model_cell('Logged', body)}"
 
 
 @lesson.exercise(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from explorer.lessons import Answer, Lesson, Wrong
+from explorer.lessons.course import write_model_cell
 
 lesson = Lesson(
     "The cost of a program",
@@ -16,16 +19,7 @@ _ROW = 1000 * 4
 """Bytes of one row of `x` in exercise 2."""
 
 
-def _sum_text(body: str) -> str:
-    inner = body.replace("\n", "\n        ")
-    return f"""
-class Waves(torch.nn.Module):
-    def forward(self, x):
-        {inner}
-
-
-%export -d "x: batch, _" --as mine Waves()(x)
-"""
+_sum_text = partial(write_model_cell, "Waves", options='-d "x: batch, _"')
 
 
 @lesson.exercise(
