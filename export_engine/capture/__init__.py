@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from export_engine.capture.joint import capture_joint as capture_joint
     from export_engine.capture.sandbox.model_snapshot import in_eval_mode as in_eval_mode
     from export_engine.capture.sandbox.model_snapshot import model_kept as model_kept
+    from export_engine.capture.sandbox.object_snapshot import contents as contents
     from export_engine.capture.sandbox.output import descriptors_quiet as descriptors_quiet
     from export_engine.capture.sandbox.output import quiet as quiet
     from export_engine.capture.tracing import as_exported as as_exported

@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 import torch
 
 from export_engine.attempt import Request, signature_of
-from export_engine.capture import Refilled, find_container_writes, input_leaves, model_kept, quiet
+from export_engine.capture import (
+    Refilled,
+    contents,
+    find_container_writes,
+    input_leaves,
+    model_kept,
+    quiet,
+)
 from export_engine.defects import log_internal_error, user_code
 from export_engine.process import ELSEWHERE, Deadline, sandbox, undone
 from export_engine.process import seed as seed_generators
@@ -93,17 +100,17 @@ def _copy_state(result: Any, called: Callable[..., Any]) -> Any:
     if not isinstance(owner, torch.nn.Module):
         return result
     held = {
-        place
+        storage_address(tensor)
         for module in owner.modules()
-        for tensor in pytree.tree_leaves([*vars(module).values()])
-        if (place := _place_of(tensor))
-    }
+        for value in vars(module).values()
+        for tensor in (value, *(contents(value) or ()))
+    } - {0}
     return pytree.tree_map(
-        lambda leaf: _copy_storage(leaf) if _place_of(leaf) in held else leaf, result
+        lambda leaf: _copy_storage(leaf) if storage_address(leaf) in held else leaf, result
     )
 
 
-def _place_of(value: Any) -> int:
+def storage_address(value: Any) -> int:
     """The address of a tensor's memory; 0 of anything without any."""
     if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or is_fake(value):
         return 0

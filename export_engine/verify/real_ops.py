@@ -30,7 +30,7 @@ from export_engine.torch_internals import (
 from export_engine.verify.contract_sampling import inside
 from export_engine.verify.custom_ops import find_custom, is_custom
 from export_engine.verify.guarantee import Guarantee, verdict_of, without_weights
-from export_engine.verify.isolated_run import call
+from export_engine.verify.isolated_run import call, storage_address
 from export_engine.verify.program_under_test import Subject
 
 _MOST_SIZES = 3
@@ -278,14 +278,8 @@ def _find_undeclared_views(
     """Results that are the memory of an argument, though the schema does not say so."""
     texts = {*list_aliased_arguments(target), *list_written_arguments(target)}
     arguments = op_signature(target).bind(*args, **kwargs).arguments
-    items = [leaf for leaf in pytree.tree_leaves(result) if _address(leaf)]
+    items = [leaf for leaf in pytree.tree_leaves(result) if storage_address(leaf)]
     for name, value in arguments.items():
-        addresses = {_address(leaf) for leaf in pytree.tree_leaves(value)} - {0}
-        if name not in texts and any(_address(item) in addresses for item in items):
+        addresses = {storage_address(leaf) for leaf in pytree.tree_leaves(value)} - {0}
+        if name not in texts and any(storage_address(item) in addresses for item in items):
             yield rules.GuaranteeOps.ALIAS(argument=name)
-
-
-def _address(value: Any) -> int:
-    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
-        return 0
-    return value.untyped_storage().data_ptr()
