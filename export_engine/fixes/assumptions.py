@@ -186,12 +186,7 @@ _ROUNDS_FROM_DIMS = 6
 
 
 def shapes_spec_fix(
-    attempt: Failed,
-    solved: Shapes,
-    stack: Stack,
-    progress: Report | None,
-    *,
-    otherwise_lossy: bool,
+    attempt: Failed, solved: Shapes, stack: Stack, progress: Report | None, *, otherwise_lossy: bool
 ) -> Iterator[Fix]:
     """The fix for an attempt under Dims, where the program then agrees with eager.
 

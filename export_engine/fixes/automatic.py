@@ -84,9 +84,7 @@ class AutofixReport:
 
 
 def autofix(
-    start: Request | Attempt,
-    progress: Report | None = None,
-    most: int = MOST_ATTEMPTS,
+    start: Request | Attempt, progress: Report | None = None, most: int = MOST_ATTEMPTS
 ) -> AutofixReport:
     """Searches.
 

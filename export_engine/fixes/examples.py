@@ -6,11 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from export_engine.attempt import Failed, Fix, Request
-from export_engine.diagnose import (
-    ExampleOutside,
-    PinnedElsewhere,
-    ZeroOrOne,
-)
+from export_engine.diagnose import ExampleOutside, PinnedElsewhere, ZeroOrOne
 from export_engine.fixes.try_fixes import change_shapes
 from export_engine.progress import Report
 from export_engine.shapes import Auto, Bounds, Dynamic, Named, Pinned, Shapes

@@ -15,11 +15,7 @@ from export_engine.fixes.try_fixes import list_problems, read_failure, try_reque
 from export_engine.process import ELSEWHERE, Deadline
 from export_engine.progress import Progress, Report
 from export_engine.record import sizes_shown, sizes_tried
-from export_engine.traced_sizes import (
-    example_sizes,
-    leaf_values,
-    name_of,
-)
+from export_engine.traced_sizes import example_sizes, leaf_values, name_of
 from export_engine.verify import compare, run
 
 _MOST = 3

@@ -127,10 +127,7 @@ def _why(trial: Trial) -> str:
 
 
 def mend_wrong_size(
-    exported: Exported,
-    trial: Trial,
-    trials: Iterable[Trial],
-    progress: Report | None = None,
+    exported: Exported, trial: Trial, trials: Iterable[Trial], progress: Report | None = None
 ) -> Iterator[Fix]:
     """Fixes with which the program agrees with eager, or does not take the sizes; tried.
 

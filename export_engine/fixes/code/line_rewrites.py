@@ -272,10 +272,7 @@ _WAYS = (
     ),
     _NUMPY,
     _NUMPY._replace(
-        kinds=(
-            *(Kind.SHAPES_VIOLATED, Kind.OUTPUT_FROM_DATA),
-            *(Kind.GRAPH_BREAK, Kind.OWN_ERROR),
-        ),
+        kinds=(*(Kind.SHAPES_VIOLATED, Kind.OUTPUT_FROM_DATA), *(Kind.GRAPH_BREAK, Kind.OWN_ERROR)),
         rewrite=_without_numpy,
         refusal="",
     ),

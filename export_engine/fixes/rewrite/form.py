@@ -217,9 +217,7 @@ def change_children(node: Node, change: Callable[[ast.AST], object]) -> Node:
 
 
 def change_blocks(
-    node: ast.stmt,
-    statement: Callable[[ast.stmt], Block],
-    expression: Callable[[ast.AST], object],
+    node: ast.stmt, statement: Callable[[ast.stmt], Block], expression: Callable[[ast.AST], object]
 ) -> ast.stmt:
     """A statement whose expressions, and the statements within, are changed; itself if none is.
 

@@ -427,12 +427,7 @@ class Lowering(Loops):
         return lines, {name: load(renamed[name]) for name in outs if name in stored}
 
     def _select(
-        self,
-        test: ast.expr,
-        name: str,
-        one: ast.expr | None,
-        two: ast.expr | None,
-        node: ast.If,
+        self, test: ast.expr, name: str, one: ast.expr | None, two: ast.expr | None, node: ast.If
     ) -> ast.expr:
         pairs = self.facts.choices[find_site(node)].pairs.get(name, [])
         kinds = [(a.kind, b.kind) for a, b, *_ in pairs]
@@ -764,12 +759,7 @@ class Lowering(Loops):
         return [*statements, mark(let(row, chosen), node), clone, let(place_node, load(row))]
 
     def _find_inside(
-        self,
-        name: str,
-        dim: int,
-        part: ast.Slice,
-        tensors: tuple[bool, bool],
-        statements: Block,
+        self, name: str, dim: int, part: ast.Slice, tensors: tuple[bool, bool], statements: Block
     ) -> ast.expr:
         """The mask of what a slice has of a tensor's dim; what it needs is added to statements."""
         size = parse_expression(f"{name}.shape[{dim}]")

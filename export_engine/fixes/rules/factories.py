@@ -46,8 +46,7 @@ FACTORIES = (
     _Sized("linspace(start, end, steps)", _LINE),
     _Sized("logspace(start, end, steps, base=10.0)", f"($base ** {_LINE})"),
     _Sized(
-        "fftfreq(n, d=1.0)",
-        "((($torch.arange($n$options) + $n // 2) % $n - $n // 2) / ($n * $d))",
+        "fftfreq(n, d=1.0)", "((($torch.arange($n$options) + $n // 2) % $n - $n // 2) / ($n * $d))"
     ),
     _Sized("rfftfreq(n, d=1.0)", "($torch.arange($n // 2 + 1$options) / ($n * $d))"),
     _Sized(
@@ -57,9 +56,7 @@ FACTORIES = (
     ),
     _Sized("one_hot(tensor, num_classes)", _HOT.format("$num_classes")),
     _Sized(
-        "vander(x, N=x.shape[0], increasing=False)",
-        _POWERS.format(""),
-        when={"increasing": "True"},
+        "vander(x, N=x.shape[0], increasing=False)", _POWERS.format(""), when={"increasing": "True"}
     ),
     _Sized(
         "vander(x, N=x.shape[0], increasing=False)",

@@ -36,13 +36,7 @@ from export_engine.fixes.code.editing.text_edits import (
     spans,
     with_way,
 )
-from export_engine.fixes.code.editing.try_edit import (
-    further,
-    offer_edit,
-    runs,
-    try_edit,
-    with_edit,
-)
+from export_engine.fixes.code.editing.try_edit import further, offer_edit, runs, try_edit, with_edit
 from export_engine.fixes.try_fixes import read_failure
 from export_engine.process import sandbox
 from export_engine.progress import Progress, Report
