@@ -207,10 +207,8 @@ def _fixes_a_size(found: Attempt, first: Attempt) -> bool:
     dims = sizes_of(found).dims
     return any(
         isinstance(before, Named) and isinstance(now, Auto) and isinstance(size, int)
-        for path, specs in asked.leaves.items()
-        for before, now, size in zip(
-            specs, left.leaves.get(path, ()), dims.get(path, ()), strict=False
-        )
+        for path, s in asked.leaves.items()
+        for before, now, size in zip(s, left.leaves.get(path, ()), dims.get(path, ()), strict=False)
     )
 
 

@@ -73,11 +73,7 @@ def find_accepted_call(
     request: Request, shapes: Shapes, relations: Sequence[Relation]
 ) -> Call | None:
     """A call that relations exclude and the model takes in eager; None where none was found."""
-    calls = [
-        excluded_call
-        for relation in relations
-        for excluded_call in iter_excluded_calls(request, shapes, relation)
-    ]
+    calls = [c for relation in relations for c in iter_excluded_calls(request, shapes, relation)]
     for call in calls[:_MOST_RUNS]:
         if runs_in_eager(call.request):
             return call
@@ -91,9 +87,7 @@ def calls_without(request: Request, problem: ShapeViolation) -> Iterator[tuple[i
     """
     places = [dim.place for dim in problem.changed or problem.dims]
     shapes = {
-        path: list(value.shape)
-        for path, value in leaf_values(request).items()
-        if hasattr(value, "shape")
+        path: list(v.shape) for path, v in leaf_values(request).items() if hasattr(v, "shape")
     }
     most = max(_MOST_ELEMENTS, _MOST_TIMES * sum(map(math.prod, shapes.values())))
     for size in problem.excluded:
@@ -143,9 +137,7 @@ def _within(shapes: Shapes, names: Iterable[str], sizes: Mapping[str, int]) -> b
         low, high = (number.low, number.high) if number else dims.get(name, (None, None))
         if (low is not None and sizes[name] < low) or (high is not None and sizes[name] > high):
             return False
-    relations = [
-        assumption for assumption in shapes.assumptions if sizes.keys() >= {*assumption.names}
-    ]
+    relations = [a for a in shapes.assumptions if sizes.keys() >= {*a.names}]
     return all(relation.holds(sizes) for relation in relations)
 
 
@@ -153,11 +145,10 @@ def resize(request: Request, shapes: Shapes, name: str, size: int) -> Request:
     """The request with every dim, or int, of a name at a size."""
     values = leaf_values(request)
     places = [
-        (path, position if hasattr(values.get(path), "shape") else -1)
+        (path, p if hasattr(values.get(path), "shape") else -1)
         for path, specs in shapes.leaves.items()
-        for position in range(len(specs))
-        if shapes.size_name(path, position) == name
-        and shapes.find_expression(path, position) is None
+        for p in range(len(specs))
+        if shapes.size_name(path, p) == name and shapes.find_expression(path, p) is None
     ]
     return with_size(request, places, size)
 

@@ -140,11 +140,7 @@ def _find_differences(found: Exported, verdict: str) -> str:
     if verdict == "refused":
         texts.append("The program rejects some of the requested sizes")
     if verdict == "differs" and found.agreement:
-        trial = next(
-            other_trial
-            for other_trial in found.agreement.trials
-            if other_trial.outcome == "differs"
-        )
+        trial = next(t for t in found.agreement.trials if t.outcome == "differs")
         baked = found.agreement.baked.rstrip(".")
         texts.append(
             f"It exports, but matches eager only by chance: {baked}"

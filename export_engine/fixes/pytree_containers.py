@@ -374,10 +374,7 @@ def to_json(context: Context) -> Any:
 def from_json(data: Any) -> Context:
     """The inverse of `to_json`."""
     parts, rest, mirror, *more = data
-    items = [
-        {name: _from_plain(attribute) for name, attribute in attributes.items()}
-        for attributes in (rest, *more)
-    ]
+    items = [{name: _from_plain(attribute) for name, attribute in a.items()} for a in (rest, *more)]
     return Context(tuple(parts), items[0], mirror, items[-1] if more else {})
 
 

@@ -147,9 +147,7 @@ def _as_fix(answer: _Answer, before: Shapes, attempt: Failed) -> Fix:
 def _find_rejected_example(found: Exported) -> NoFix | None:
     """Why a program is not a fix: it rejects the example, as where the call replaces a table."""
     request, trials = found.request, found.agreement.trials if found.agreement else ()
-    if request is None or not any(
-        trial.outcome == "refused" and not trial.sizes for trial in trials
-    ):
+    if request is None or not any(t.outcome == "refused" and not t.sizes for t in trials):
         return None
     try:
         with as_exported(request), model_kept(request.target):
@@ -227,18 +225,12 @@ def _search(attempt: Failed, progress: Report | None) -> _Answer | None:
         facts = size_facts(result) or facts
         if isinstance(result, Exported):
             again = solve(facts, automatic)
-            problems |= {
-                other_problem.text: other_problem
-                for other_problem in solve(facts).problems
-                if other_problem.lossy
-            }
+            problems |= {p.text: p for p in solve(facts).problems if p.lossy}
             answer = _Answer(solution.shapes, tuple(problems.values()), result)
             lossy = any(other_problem.lossy for other_problem in again.problems)
             if result.verdict == "refused" and again.shapes not in tried and not lossy:
                 # a condition that only this trace came to says more than those before
-                pairs = {
-                    (other_problem.kind, other_problem.dims) for other_problem in again.problems
-                }
+                pairs = {(p.kind, p.dims) for p in again.problems}
                 problems = {t: p for t, p in problems.items() if (p.kind, p.dims) not in pairs}
                 continue
             return _unify_equal_dims(answer, request) or answer
@@ -265,8 +257,7 @@ def _unify_equal_dims(answer: _Answer, request: Request) -> _Answer | None:
     if not isinstance(tied, Exported) or tied.verdict != "agrees":
         return None
     problems = [
-        ShapeViolation("equal", f"{name} must be equal to {first}", ())
-        for name, first in names.items()
+        ShapeViolation("equal", f"{name} must be equal to {f}", ()) for name, f in names.items()
     ]
     return _Answer(shapes, (*answer.problems, *problems), tied)
 
@@ -335,9 +326,8 @@ def _find_rejected(answer: _Answer, request: Request | None) -> dict[str, int]:
     if request is None:
         return {}
     taken = {
-        problem.text: find_accepted_size(problem, request)
-        or _beside(problem, answer.shapes, request)
-        for problem in answer.problems
+        p.text: find_accepted_size(p, request) or _beside(p, answer.shapes, request)
+        for p in answer.problems
     }
     return {text: size for text, size in taken.items() if size is not None}
 
@@ -347,9 +337,7 @@ def _beside(problem: ShapeViolation, shapes: Shapes, request: Request) -> int | 
     if CLOSEST not in problem.text or not problem.dims:
         return None
     example = problem.dims[0].example
-    near = [
-        number for far in range(1, _NEAR) for number in (example + far, example - far) if number > 1
-    ]
+    near = [n for far in range(1, _NEAR) for n in (example + far, example - far) if n > 1]
     for size, call in calls_without(request, replace(problem, excluded=tuple(near))):
         if not allows(shapes, call) and runs_in_eager(call):
             return size
@@ -358,9 +346,7 @@ def _beside(problem: ShapeViolation, shapes: Shapes, request: Request) -> int | 
 
 def _with_names(answer: _Answer, rejected: Mapping[str, int]) -> Iterator[str]:
     """What is rejected though the model takes it: `seq = 6`."""
-    tied = {
-        problem.text: name_of(problem.changed[0]) for problem in answer.problems if problem.changed
-    }
+    tied = {p.text: name_of(p.changed[0]) for p in answer.problems if p.changed}
     for text, size in rejected.items():
         name, *narrowed = re.split(" must (?:not )?be ", text, maxsplit=1)
         if text in tied or narrowed:
@@ -396,11 +382,9 @@ def _describe_cost(answer: _Answer, lost: list[ShapeViolation], rejected: Mappin
     for call in dict.fromkeys(_with_names(answer, rejected)):
         texts.append(f"The program rejects {call}, which the model accepts")
     tied = [
-        f"a relation of {names}"
-        if (names := list_tied_names(other_problem))
-        else other_problem.condition
-        for other_problem in answer.problems
-        if other_problem.kind == "tied"
+        f"a relation of {names}" if (names := list_tied_names(p)) else p.condition
+        for p in answer.problems
+        if p.kind == "tied"
     ]
     if tied := list(dict.fromkeys(tied)):
         shown = "; ".join(tied[:_SHOWN]) + ("; …" if len(tied) > _SHOWN else "")

@@ -333,11 +333,7 @@ def _outcome(found: Exported, trial: Trial) -> str:
     """What a program with a fix does at the sizes: `agrees`, `refused`, or `differs`."""
     if found.agreement is None or found.verdict != "agrees":
         return "differs"
-    same = [
-        other_trial.outcome
-        for other_trial in found.agreement.trials
-        if other_trial.sizes == trial.sizes
-    ]
+    same = [t.outcome for t in found.agreement.trials if t.sizes == trial.sizes]
     return same[0] if same and same[0] in ("agrees", "refused") else "differs"
 
 

@@ -138,10 +138,9 @@ def _judge_guard(attempt: Failed, fix: Fix) -> Fix:
     asked = assumable(attempt, facts.asked) if isinstance(facts, UnbackedSize) else []
     agreement = fix.leads_to.agreement if fix.leads_to is not None else None
     answers = {
-        all(relation.holds(trial.sizes) for relation in asked)
-        for trial in (agreement.trials if agreement is not None else ())
-        if trial.outcome == "agrees"
-        and all(trial.sizes.keys() >= {*relation.names} for relation in asked)
+        all(relation.holds(t.sizes) for relation in asked)
+        for t in (agreement.trials if agreement is not None else ())
+        if t.outcome == "agrees" and all(t.sizes.keys() >= {*relation.names} for relation in asked)
     }
     agrees = agreement is not None and agreement.verdict == "agrees"
     if asked and agrees and answers == {True, False}:

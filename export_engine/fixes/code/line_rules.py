@@ -104,16 +104,13 @@ def pass_plain_bools(text: str, line: int) -> Rewritten:
     """
     source = Source(text, line)
     flags = [
-        (keyword.value, f"True if {source.of(keyword.value)} else False")
+        (k.value, f"True if {source.of(k.value)} else False")
         for call in _calls(source)
-        for keyword in call.keywords
+        for k in call.keywords
         if spans(call, line)
         and (
-            isinstance(keyword.value, ast.Compare | ast.BoolOp)
-            or (
-                (keyword.arg or "").startswith("is_")
-                and isinstance(keyword.value, ast.Name | ast.Attribute)
-            )
+            isinstance(k.value, ast.Compare | ast.BoolOp)
+            or ((k.arg or "").startswith("is_") and isinstance(k.value, ast.Name | ast.Attribute))
         )
     ]
     return _replace(source, flags, "that line computes no flag")

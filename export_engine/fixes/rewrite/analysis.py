@@ -186,11 +186,7 @@ def find_written_in_place(statements: Block) -> set[str]:
             case ast.AugAssign(target, _, _):
                 texts.add(find_root(target))
             case ast.Assign(targets, _):
-                texts |= {
-                    find_root(expression)
-                    for expression in targets
-                    if isinstance(expression, ast.Subscript)
-                }
+                texts |= {find_root(e) for e in targets if isinstance(e, ast.Subscript)}
             case ast.Call(ast.Attribute(of, attr), _):
                 if is_in_place(attr):
                     texts.add(find_root(of))

@@ -301,8 +301,7 @@ def _read_ends(part: ast.expr) -> ast.expr:
     assert isinstance(part, ast.Slice)
     plain = (ast.Constant, type(None))
     lower, upper = (
-        expression if isinstance(expression, plain) else method(expression, "item")
-        for expression in (part.lower, part.upper)
+        e if isinstance(e, plain) else method(e, "item") for e in (part.lower, part.upper)
     )
     return ast.Slice(lower, upper, part.step)
 
@@ -312,9 +311,7 @@ def _with_parts(
 ) -> ast.expr:
     if not isinstance(index, ast.Tuple):
         return change(index)
-    parts = [
-        change(expression) if n in places else expression for n, expression in enumerate(index.elts)
-    ]
+    parts = [change(e) if n in places else e for n, e in enumerate(index.elts)]
     return ast.Tuple(parts, ast.Load())
 
 

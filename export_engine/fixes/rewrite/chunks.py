@@ -65,11 +65,7 @@ def suggest_chunks(attempt: Failed, progress: Report | None = None) -> Iterator[
 def _places(attempt: Failed) -> list[Location]:
     """A line of each function that led to a bound, the innermost first."""
     stacks = stacks_of(attempt)
-    functions = {
-        (location.file, location.function): location
-        for stack in stacks
-        for location in reversed(stack)
-    }
+    functions = {(place.file, place.function): place for s in stacks for place in reversed(s)}
     return list(functions.values())
 
 

@@ -239,9 +239,7 @@ def _as_test(node: ast.expr) -> ast.expr:
 
 def _as_index(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Slice):
-        parts = [
-            expression or ast.Constant(None) for expression in (node.lower, node.upper, node.step)
-        ]
+        parts = [e or ast.Constant(None) for e in (node.lower, node.upper, node.step)]
         return call("slice", *parts)
     if isinstance(node, ast.Tuple):
         return ast.Tuple([_as_index(expression) for expression in node.elts], ast.Load())

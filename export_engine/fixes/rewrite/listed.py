@@ -502,8 +502,7 @@ def _find_numbered(over: ast.expr) -> tuple[str, int] | None:
     """The tensor and the dim that a loop counts through: `range(x.shape[0])`, `range(len(x))`."""
     match over:
         case ast.Call(ast.Name(id="range"), [*first, count], []) if all(
-            isinstance(start, ast.Constant) and isinstance(start.value, int) and start.value >= 0
-            for start in first
+            isinstance(s, ast.Constant) and isinstance(s.value, int) and s.value >= 0 for s in first
         ):
             if len(first) > 1:
                 return None

@@ -93,9 +93,7 @@ class Loops:
         with self.inside(), self._taking_rows(node, elements), self._asking_first(node, elements):
             body = self.block(node.body, inner)
         read = find_loaded(*body)
-        elements = [
-            other_element for other_element in elements if find_stored(other_element.target) & read
-        ]
+        elements = [e for e in elements if find_stored(e.target) & read]
         stored = find_stored(*body)
         targets = set().union(*(find_stored(other_element.target) for other_element in elements))
         filled = [name for name in facts.collected if name in stored]
@@ -165,10 +163,7 @@ class Loops:
         opening: Block = []
         targets = [element.target for element in elements]
         rows = [element.rows for element in elements]
-        texts = [
-            target.id if isinstance(target, ast.Name) else self.names.new("item")
-            for target in targets
-        ]
+        texts = [t.id if isinstance(t, ast.Name) else self.names.new("item") for t in targets]
         if in_turn and len(targets) > 1:
             targets, texts = [ast.Tuple(targets, ast.Store())], [self.names.new("item")]
         for target, text in zip(targets, texts, strict=True):

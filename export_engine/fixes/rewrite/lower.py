@@ -84,11 +84,7 @@ class Lowering(Loops):
         """By list that stays one: the list of which of its pieces count."""
         self.tensors: set[str] = set(facts.tensors)
         """Names whose number is a tensor from some point on."""
-        mixed = (
-            {"then", "else"} & other_choice.ways
-            for other_choice in facts.choices.values()
-            if len(other_choice.ways) > 1
-        )
+        mixed = ({"then", "else"} & c.ways for c in facts.choices.values() if len(c.ways) > 1)
         self.is_mixed = any(mixed)
         """Whether a site is decided by Python in some iterations."""
         self.indices = {
@@ -176,18 +172,11 @@ class Lowering(Loops):
     def refuse_shared(self, statements: Block, node: ast.AST) -> None:
         """Refuses writes in place that another name would see."""
         line = find_site(node)[0]
-        lines = {
-            n.lineno
-            for other_statement in statements
-            for n in ast.walk(other_statement)
-            if hasattr(n, "lineno")
-        }
+        lines = {n.lineno for s in statements for n in ast.walk(s) if hasattr(n, "lineno")}
         own = [
-            other_node
-            for other_node in walk_scope(self.function.node.body)
-            if isinstance(other_node, ast.stmt)
-            and other_node.lineno in lines
-            and not hasattr(other_node, "body")
+            n
+            for n in walk_scope(self.function.node.body)
+            if isinstance(n, ast.stmt) and n.lineno in lines and not hasattr(n, "body")
         ]
         numbers = {
             name
@@ -388,9 +377,7 @@ class Lowering(Loops):
         if isinstance(test, ast.UnaryOp) and find_site(node)[2].endswith(":going"):
             return load(self.names.of(node, "running")), [let(self.names.of(node, "running"), test)]
         is_name = isinstance(test, ast.Name) and test.id not in outs
-        computed = any(
-            not isinstance(other_statement, ast.Assign) for way in ways for other_statement in way
-        )
+        computed = any(not isinstance(s, ast.Assign) for way in ways for s in way)
         bound = find_stored(*ways[0], *ways[1]) & find_loaded(test)
         once = len(outs) == 1 and not more and not computed and not bound
         if is_name or once:
@@ -524,10 +511,7 @@ class Lowering(Loops):
             kinds = {value.kind for pair in pairs for value in pair[:2]}
             if any(one.kind == other.kind and one[1:2] != other[1:2] for one, other, *_ in pairs):
                 raise Unequal(f"`{name}` has different dtypes in the branches", site)
-            if any(
-                one.kind == other.kind == "tensor" and one.rank != other.rank
-                for one, other, *_ in pairs
-            ):
+            if any(one.kind == o.kind == "tensor" and one.rank != o.rank for one, o, *_ in pairs):
                 raise Unequal(f"`{name}` has different shapes in the branches", site)
             is_tree = all(one.kind == two.kind and same for one, two, _, same in pairs)
             if kinds & {"none", "other", "undefined"} or (kinds & {"list", "tree"} and not is_tree):

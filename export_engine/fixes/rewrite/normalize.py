@@ -377,9 +377,7 @@ class Normal:
 
     def _find_results(self, body: Block) -> list[str]:
         """One name of what is returned, or several of a tuple that each return gives."""
-        values = [
-            n.value for statement in body for n in ast.walk(statement) if isinstance(n, ast.Return)
-        ]
+        values = [n.value for s in body for n in ast.walk(s) if isinstance(n, ast.Return)]
         sizes = {len(v.elts) if isinstance(v, ast.Tuple) else 0 for v in values}
         stem = RESULT
         if len(sizes) == 1 and (size := sizes.pop()) > 1:

@@ -248,9 +248,7 @@ class Probe(Elements):
     ) -> Any:
         """What a way gives; None where it raises an error."""
         self.held += held
-        copies = (
-            type(value)(value) if type(value) in (list, Masked) else value for value in values
-        )
+        copies = (type(v)(v) if type(v) in (list, Masked) else v for v in values)
         try:
             with _Watch() as self.watch:
                 result = way(*copies)
@@ -739,9 +737,7 @@ class _Range(_Sequence):
 
     @staticmethod
     def of(*args: Any) -> _Range:
-        numbers = [
-            argument.item() if isinstance(argument, torch.Tensor) else argument for argument in args
-        ]
+        numbers = [a.item() if isinstance(a, torch.Tensor) else a for a in args]
         start, stop = (0, numbers[0]) if len(numbers) == 1 else numbers[:2]
         step = numbers[2] if len(numbers) > 2 else 1
         if not isinstance(step, int):

@@ -187,11 +187,7 @@ def _rewrite(
 def _find_modules(target: object) -> dict[str, torch.nn.RNNBase]:
     """torch's own recurrent modules of a model, by the last name of their path."""
     modules = getattr(target, "named_modules", dict)
-    return {
-        path.rpartition(".")[2]: module
-        for path, module in modules()
-        if isinstance(module, torch.nn.RNNBase)
-    }
+    return {path.rpartition(".")[2]: m for path, m in modules() if isinstance(m, torch.nn.RNNBase)}
 
 
 def _of_torch_alone(target: object) -> torch.nn.RNNBase | None:

@@ -113,9 +113,7 @@ def shrinks(text: str, line: int) -> str:
     for loop in ast.walk(source.function):
         if not isinstance(loop, ast.While) or not spans(loop, line):
             continue
-        bound = [
-            n for statement in loop.body for n in ast.walk(statement) if isinstance(n, ast.Name)
-        ]
+        bound = [n for s in loop.body for n in ast.walk(s) if isinstance(n, ast.Name)]
         for name in {n.id for n in bound if isinstance(n.ctx, ast.Store)}:
             if _asks(loop.test, name, _SOME):
                 return name
@@ -264,11 +262,7 @@ class QueueLoop:
             case ast.BinOp(op=ast.BitAnd() | ast.BitOr(), left=left, right=right):
                 return self._is_test(left) and self._is_test(right)
             case ast.Name(id=name):
-                nodes = [
-                    other_node
-                    for other_node in self.kept
-                    if ast.unparse(other_node.targets[0]) == name
-                ]
+                nodes = [n for n in self.kept if ast.unparse(n.targets[0]) == name]
                 return len(nodes) == 1 and self._is_test(nodes[0].value)
         return False
 
@@ -381,9 +375,7 @@ class _Shrinking(QueueLoop):
         """A tensor in the order of what is left, computed once: scan takes no two views of one."""
         text = self.source.of(tensor)
         if text not in self.ordered:
-            word = "".join(
-                other_text if other_text.isalnum() else "_" for other_text in text
-            ).strip("_")
+            word = "".join(t if t.isalnum() else "_" for t in text).strip("_")
             name = free_name(f"{word}_in_order", self.taken)
             self.taken.add(name)
             self.ordered[text] = name
@@ -439,9 +431,7 @@ class _Shrinking(QueueLoop):
         assert self.mask is not None
         source, loop, torch, queue = self.source, self.loop, self.source.torch, self.queue
         taken = self.taken
-        here, left, first, turn = (
-            free_name(other_text, taken) for other_text in ("here", "left", "is_first", "t")
-        )
+        here, left, first, turn = (free_name(t, taken) for t in ("here", "left", "is_first", "t"))
         indent = source.indent(loop)
         lines = [f"    {first} = ({left} & ({here} == {turn})).any()"]
         for node in self.kept:

@@ -64,10 +64,8 @@ def zeros_of(value: Value, known: dict[str, Value], fill: ast.expr | None = None
         return call("torch.tensor", fill or ast.Constant(kind))
     alike = [
         n
-        for n, other_value in sorted(known.items())
-        if other_value.kind == "tensor"
-        and _same(other_value.shape, value.shape)
-        and other_value.dtype == value.dtype
+        for n, v in sorted(known.items())
+        if v.kind == "tensor" and _same(v.shape, value.shape) and v.dtype == value.dtype
     ]
     if alike:
         name = parse_expression(alike[0])

@@ -90,9 +90,8 @@ def find_scale_lines(text: str, lines: set[int]) -> list[int]:
         if isinstance(call, ast.Call)
         and last_name(call.func) == "interpolate"
         and any(
-            keyword.arg == "scale_factor"
-            and isinstance(keyword.value, ast.Name | ast.Tuple | ast.BinOp)
-            for keyword in call.keywords
+            k.arg == "scale_factor" and isinstance(k.value, ast.Name | ast.Tuple | ast.BinOp)
+            for k in call.keywords
         )
     ]
 
@@ -161,9 +160,7 @@ def _covers(kernels: list[str], values: str, count: int) -> bool:
         back, front = at - count, at + 2
         texts = {f"{values}.shape[{n}]" for n in (back, front)}
         texts |= {f"{values}.size({n})" for n in (back, front)}
-        texts |= {
-            f"{values}.{whole}[{n}:][{at}]" for whole in ("shape", "size()") for n in (-count, 2)
-        }
+        texts |= {f"{values}.{w}[{n}:][{at}]" for w in ("shape", "size()") for n in (-count, 2)}
         if kernel.strip("()") not in {text.strip("()") for text in texts}:
             return False
     return True

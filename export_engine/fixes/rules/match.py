@@ -103,9 +103,7 @@ def _bind(rule: Rule, call: ast.Call) -> dict[str, ast.expr] | None:
         if len(values) < 2 or any(isinstance(expression, ast.Starred) for expression in values):
             return None
         return {f"{wanted.rest}{at}": expression for at, expression in enumerate(values)}
-    if len(values) > len(wanted.names) or any(
-        isinstance(expression, ast.Starred) for expression in values
-    ):
+    if len(values) > len(wanted.names) or any(isinstance(e, ast.Starred) for e in values):
         return None
     bound = dict(zip(wanted.names, values, strict=False))
     for keyword in call.keywords:
@@ -150,11 +148,7 @@ def _fill(
 
 
 def _options(call: ast.Call, torch: str, of: Callable[[ast.expr], str]) -> dict[str, str]:
-    entries = {
-        keyword.arg: of(keyword.value)
-        for keyword in call.keywords
-        if keyword.arg in ("dtype", "device")
-    }
+    entries = {k.arg: of(k.value) for k in call.keywords if k.arg in ("dtype", "device")}
     device = f", device={entries['device']}" if "device" in entries else ""
     dtype = entries.get("dtype", f"{torch}.get_default_dtype()")
     return {
@@ -197,11 +191,7 @@ def can_be_repeated(node: ast.expr) -> bool:
         case ast.Subscript(inner, at):
             return can_be_repeated(inner) and can_be_repeated(at)
         case ast.Slice(lower, upper, None):
-            return all(
-                can_be_repeated(expression)
-                for expression in (lower, upper)
-                if expression is not None
-            )
+            return all(can_be_repeated(e) for e in (lower, upper) if e is not None)
         case ast.Call(ast.Attribute(inner, "size"), values, []):
             return all(map(can_be_repeated, (inner, *values)))
         case ast.List(elements) | ast.Tuple(elements):

@@ -130,11 +130,7 @@ def _find_asking_lines(request: Request, facts: SizesViolated) -> list[_Branch]:
     return [
         _Branch(
             problems[0].stack[-1],
-            [
-                call
-                for problem in problems
-                for _, call in islice(calls_without(request, problem), _MOST_SIZES)
-            ],
+            [call for p in problems for _, call in islice(calls_without(request, p), _MOST_SIZES)],
             frozenset(other_problem.text for other_problem in problems),
         )
         for problems in groups.values()

@@ -89,9 +89,7 @@ def _ends_a_loop(source: Source, branch: ast.If, dropped: list[ast.stmt]) -> boo
         for node in ast.walk(source.function)
         if isinstance(node, ast.For | ast.While) and branch in ast.walk(node)
     ]
-    leaves = any(
-        isinstance(n, ast.Break | ast.Return) for statement in dropped for n in ast.walk(statement)
-    )
+    leaves = any(isinstance(n, ast.Break | ast.Return) for s in dropped for n in ast.walk(s))
     return any(isinstance(loop, ast.While) for loop in around) or (bool(around) and leaves)
 
 

@@ -144,11 +144,7 @@ def _slice_and_value(node: ast.Assign | ast.Expr) -> tuple[ast.expr | None, ast.
 def _by_indices(source: Source, target: ast.Subscript) -> str:
     """A subscript whose slices of neighbouring dims are indices that broadcast; else empty."""
     tensor, dims = source.of(target.value), dims_of(target.slice)
-    cut = [
-        (dim, other_expression)
-        for dim, other_expression in dims
-        if ast.unparse(other_expression) != ":"
-    ]
+    cut = [(dim, e) for dim, e in dims if ast.unparse(e) != ":"]
     last = cut[-1][0] if cut else 0
     if [dim for dim, _ in cut] != list(range(last - len(cut) + 1, last + 1)):
         return ""

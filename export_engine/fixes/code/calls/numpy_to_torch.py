@@ -254,10 +254,7 @@ class _Arrays:
         array = len(node.args) == 1 and self.is_array(node.args[0])
         if not array:
             return False
-        if any(
-            keyword.arg not in _PLACED or self._uses_array(keyword.value)
-            for keyword in node.keywords
-        ):
+        if any(k.arg not in _PLACED or self._uses_array(k.value) for k in node.keywords):
             raise CannotRewrite(f"`{self.source.of(function)}` does more than convert its value")
         self._replace(function, "")
         start, end = self.source.end(node.args[0]), self.source.end(node)

@@ -69,9 +69,7 @@ def agrees(
         inputs = [*usual, *_of_other_magnitudes(request, edit)]
         patience = Deadline()
         accepted = _find_accepted(request, edit, list(enumerate(inputs)), patience, rejected)
-        telling = [
-            (n, other_request) for n, other_request, tells in accepted if tells and n < len(usual)
-        ]
+        telling = [(n, r) for n, r, tells in accepted if tells and n < len(usual)]
 
         def is_reached(probe: Edit) -> bool:
             by: set[int] = set()
@@ -180,10 +178,7 @@ def _find_accepted(
     if not accepted or _run_each(edits, accepted, differs, patience):
         return []
     shapes = {number: _shapes(result) for number, result in theirs.items()}
-    return [
-        (n, other_request, _has_elements(shapes[n], shapes.values()))
-        for n, other_request in accepted
-    ]
+    return [(n, r, _has_elements(shapes[n], shapes.values())) for n, r in accepted]
 
 
 def _shapes(result: Any) -> list[tuple[int, ...]]:
@@ -270,9 +265,7 @@ def _inputs(request: Request, seeds: range, sizes: range) -> Iterator[Request]:
 def _list_code_sizes(request: Request) -> list[int]:
     """Sizes that the code compares with, as Verify tries them."""
     code_numbers = find_code_numbers(request.target)
-    return [
-        number.value for number in code_numbers if number.rank == 0 and number.value <= _LARGEST
-    ][:_MOST_SIZES]
+    return [n.value for n in code_numbers if n.rank == 0 and n.value <= _LARGEST][:_MOST_SIZES]
 
 
 def _of_other_magnitudes(request: Request, edit: Edit) -> Iterator[Request]:

@@ -228,9 +228,7 @@ def with_way(source: Source, branch: ast.If, kept: list[ast.stmt]) -> Piece:
         CannotRewrite: it is an `elif`, or the block is one.
     """
     indent = source.indent(branch)
-    if any(
-        source.text.startswith("elif", source.start(statement)) for statement in (branch, *kept[:1])
-    ):
+    if any(source.text.startswith("elif", source.start(s)) for s in (branch, *kept[:1])):
         raise CannotRewrite("an `elif` runs only if the earlier tests are False")
     start = source.line_start(branch)
     if kept:
