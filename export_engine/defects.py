@@ -44,7 +44,7 @@ def log_internal_error(error: BaseException, doing: str) -> None:
         error: the exception.
         doing: what was being done, as a clause: `describing the program`.
     """
-    LOGGER.debug("passed over while %s", doing, exc_info=error)
+    LOGGER.debug("ignored while %s", doing, exc_info=error)
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def describe_defect(error: BaseException, doing: str) -> str:
     """A defect in a sentence: what failed, and that it is a bug in Export Explorer."""
     return (
         f"Export Explorer itself failed while {doing}: {_describe_error(error)}. "
-        "This is a bug in Export Explorer; what it was checking is unknown."
+        "This is a bug in Export Explorer; its check has no result."
     )
 
 

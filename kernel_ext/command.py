@@ -352,7 +352,7 @@ def _strip_quotes(value: str, line: str, start: int) -> str:
 
 def _make_unknown_option_error(option: str) -> str:
     if option in FLAGS:
-        return f"{option} takes no value"
+        return f"{option} does not take a value"
     near = difflib.get_close_matches(option, OPTIONS, n=1, cutoff=0.7)
     hint = f"Did you mean {near[0]}?" if near else f"Options: {', '.join(OPTIONS)}"
     return f"There is no option {option}. {hint}"

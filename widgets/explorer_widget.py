@@ -183,7 +183,7 @@ def _text(error: Exception) -> str:
     try:
         return str(error)[:_MOST_TEXT]
     except Exception:
-        _LOGGER.exception("the error has no text")
+        _LOGGER.exception("the error has no message")
         return type(error).__name__
 
 

@@ -39,8 +39,8 @@ examples:
   export-explorer model.pt2                        show its inputs, outputs, sizes
   export-explorer model.pte                        methods, delegates, kernels, memory plan
   export-explorer model.pt2 --verify               check the guarantees of torch.export
-  export-explorer model.pt2 --ready                check if it is ready to ship: exit code 0, 1 or 3
-  export-explorer model.pt2 --html report.html     write the whole view to one offline file
+  export-explorer model.pt2 --ready                check that it is ready to ship: exit code 0, 1 or
+  3 export-explorer model.pt2 --html report.html     write the whole view to one offline file
   export-explorer model.pt2 --run --backend all    run it on every backend and compare
   export-explorer old.pt2 --diff new.pt2           list differences, up to names; with --html, a
                                                    page of both
@@ -51,7 +51,7 @@ examples:
 
 A failing export as a short script, for an issue: export-explorer reproduce --help.
 To show a file in an editor: export-explorer page --help.
-Many models at once, in a table: export-explorer survey --help.
+To export many models into one table: export-explorer survey --help.
 The same before a torch upgrade: export-explorer upgrade --help.
 Tools for an assistant, over the Model Context Protocol: export-explorer mcp --help.
 
@@ -176,7 +176,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--ready",
         action="store_true",
-        help="verify it, run it, and print if it is ready to ship",
+        help="verify it, run it, and print whether it is ready to ship",
     )
     parser.add_argument("--profile", action="store_true", help="measure each op")
     parser.add_argument(

@@ -39,8 +39,8 @@ def _parser() -> argparse.ArgumentParser:
         description="Print the view of a .pt2 file for an editor: a line with the place of the "
         "front end, and a line with the page, both JSON. Nothing in the file is run.",
     )
-    parser.add_argument("file", metavar="FILE.pt2", help="all its programs are shown")
+    parser.add_argument("file", metavar="FILE.pt2", help="the file to show, with all its programs")
     parser.add_argument(
-        "--diff", metavar="OTHER.pt2", help="compared with this file, the first program of either"
+        "--diff", metavar="OTHER.pt2", help="compare with this file; only the first program of each"
     )
     return parser

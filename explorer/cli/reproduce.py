@@ -42,8 +42,7 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="export-explorer reproduce",
-        description="Write a short script with the same failure, or the same wrong output, as an "
-        "export.",
+        description="Write a short script that reproduces a failed export or a wrong output.",
         epilog="Parts of the model's own code run in other processes, in an empty folder.",
     )
     parser.add_argument("call", metavar="CALL", help="file.py:make or package.module:make")

@@ -17,7 +17,7 @@ _OF_A_PROGRAM = (
 
 
 def left_undone(asked: object) -> str:
-    """`Not done, since the export failed: --verify, --save m.pt2.`; empty if nothing was asked.
+    """`Skipped because the export failed: --verify, --save m.pt2.`; empty if nothing was asked.
 
     Args:
         asked: what a command asks, an attribute for each option.
@@ -28,4 +28,4 @@ def left_undone(asked: object) -> str:
         for name, value in entries.items()
         if value
     ]
-    return f"Not done, since the export failed: {', '.join(options)}." if options else ""
+    return f"Skipped because the export failed: {', '.join(options)}." if options else ""

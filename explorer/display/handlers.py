@@ -206,7 +206,7 @@ class MessageHandlers:
         except KeyboardInterrupt:
             if self._entry(asked.attempt).runs == before:
                 raise
-            return m.Sentence("Interrupted. Finished runs are stored.")
+            return m.Sentence("Interrupted. Finished runs are kept.")
         return m.Sentence("")
 
     def _profile(self, asked: m.ProfileRequest) -> None:
@@ -283,7 +283,7 @@ class MessageHandlers:
         try:
             return m.Sentence(self._session.generate(asked.backend, self._report))
         except KeyboardInterrupt:
-            return m.Sentence("Interrupted. Finished generations are stored.")
+            return m.Sentence("Interrupted. Finished generations are kept.")
 
     def _trust(self, asked: m.OfAttempt) -> None:
         self._session.trust(asked.attempt)

@@ -85,13 +85,13 @@ class Library:
         what = "graph breaks" if self.section == "breaks" else "cases of ExportDB"
         rows = [f"{item.name:<32} {item.title}" for item in items[:_MOST_ROWS]]
         left = len(items) - len(rows)
-        more = [f"and {left:,} more; add words to find fewer"] if left else []
+        more = [f"and {left:,} more; add words to narrow the search"] if left else []
         return [f"{len(items):,} {what}", *rows, *more]
 
     def _nothing(self) -> str:
         what = "%graph_breaks" if self.section == "breaks" else "%exportdb"
         if not self.query:
-            return "This torch ships no cases."
+            return "This version of torch ships no cases."
         return f"Nothing matches all of these words: {self.query}. {what} alone lists everything."
 
     def _static(self, note: str = "") -> dict[str, str]:

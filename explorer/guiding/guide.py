@@ -211,7 +211,7 @@ class _Walk:
         try:
             reply = step()
         except KeyboardInterrupt:
-            stopped = "Interrupted. Completed steps are stored."
+            stopped = "Interrupted. Completed steps are kept."
             self.end(Reply(kind="open", title=heading, reason=stopped))
             return False
         except Exception as error:  # noqa: BLE001 - one step that stumbles does not end the walk

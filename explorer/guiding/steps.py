@@ -143,7 +143,7 @@ def _choices(exploration: Exploration) -> list[Choice]:
 def _describe_open_decision(exploration: Exploration) -> str:
     """What the user can do if no lossless fix helps."""
     place, _ = failing_place(exploration.record)
-    where = f" Change {place}, or what it calls," if place else " Change what the sentence names,"
+    where = f" Change {place}, or what it calls," if place else " Change the cause named above,"
     if exploration.fixes:
         return (
             "The remaining fixes are lossy, so you decide: apply one of those above, with its "

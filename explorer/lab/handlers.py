@@ -49,7 +49,7 @@ class ProgramHandler(APIHandler):
         """The file below the server's root; what the server would not list is not found."""
         folder = getattr(self.contents_manager, "root_dir", "")
         if not folder:
-            raise web.HTTPError(404, reason="This server stores its contents outside a folder.")
+            raise web.HTTPError(404, reason="This server does not store its files in a folder.")
         root = Path(folder).resolve()
         hidden = any(part.startswith(".") for part in Path(asked).parts)
         with suppress(OSError, RuntimeError, ValueError):  # no name of a file, or links in a circle

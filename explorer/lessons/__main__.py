@@ -25,7 +25,7 @@ def main(paths: list[str]) -> int:
             continue
         sys.stdout.write(f"{Path(path).name}\n")
         sys.stdout.writelines(f"  {trial}\n" for trial in rehearsal.trials)
-        sys.stdout.writelines(f"  MEND {problem}\n" for problem in rehearsal.problems)
+        sys.stdout.writelines(f"  FIX {problem}\n" for problem in rehearsal.problems)
         bad += not rehearsal.ok
     return 1 if bad else 0
 

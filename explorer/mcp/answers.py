@@ -62,7 +62,7 @@ def to_json(answer: Answer) -> str:
         text = json.dumps(_truncate(facts, most), ensure_ascii=True, default=str)
         if len(text) <= MOST_CHARACTERS:
             return text
-    return json.dumps({"cut": "The facts are too long for one answer.", "next": list(answer.next)})
+    return json.dumps({"cut": "The JSON is too long for one answer.", "next": list(answer.next)})
 
 
 def _truncate(value: Any, most: int) -> Any:

@@ -25,7 +25,7 @@ from export_engine.progress import Progress
 
 _PAUSE = 0.25
 """Seconds from one report of progress to the next."""
-_CANCELLED = ("cancelled", "Cancelled. The session's attempts are as they were.")
+_CANCELLED = ("cancelled", "Cancelled. The session's attempts are unchanged.")
 
 
 def main(root: str) -> None:

@@ -272,7 +272,7 @@ def _class_of(config: Any) -> Any:
     transformers = sys.modules.get("transformers")  # it made the config
     if transformers is None or not isinstance(config, transformers.PretrainedConfig):
         raise WrongArgument(
-            f"explore_config needs a config of transformers, not a {type(config).__name__}: "
+            f"explore_config requires a transformers config, not a {type(config).__name__}: "
             "LlamaConfig(...)."
         )
     for name in config.architectures or ():

@@ -45,7 +45,7 @@ def load(
     """
     if not isinstance(path, str | PathLike):
         raise TypeError(
-            f"{type(path).__name__} is not a path. explorer.view opens a program that exists."
+            f"{type(path).__name__} is not a path. explorer.view opens an existing program."
         )
     file = find_path(path)
     kit = open_folder(file, trusted=trusted)

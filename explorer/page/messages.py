@@ -115,7 +115,7 @@ class Writing(Struct):
 
 
 class SizeCount(OfAttempt):
-    """How many sizes to compare with eager at."""
+    """Number of sizes to compare with eager."""
 
     sizes: int
 

@@ -45,7 +45,7 @@ def _make_overlay(
     unknown = [value for value in values if value not in places]
     if unknown:
         near = nearest(str(unknown[0]), places)
-        raise WrongArgument(f"There is no op {unknown[0]!r} to lay {name!r} over.{near}")
+        raise WrongArgument(f"There is no op {unknown[0]!r} to annotate with {name!r}.{near}")
     told = {text: _value(name, text, value, chosen) for text, value in values.items()}
     return Overlay(
         name=name,
@@ -60,7 +60,7 @@ def _make_overlay(
 def _kind(values: Mapping[str, Any], kind: str | None) -> Kind:
     if kind is not None:
         if kind not in get_args(Kind):
-            raise WrongArgument(f"There is no kind {kind!r} of overlay: number, text or colour.")
+            raise WrongArgument(f"{kind!r} is not a kind of overlay. Pass number, text or colour.")
         return cast("Kind", kind)
     if not all(isinstance(value, str) for value in values.values()):
         return "number"

@@ -82,7 +82,7 @@ class ContractDifferences:
             fold(f"  {place}: {one} → {other}") for place, (one, other) in self.ranges.items()
         ]
         lines.append(
-            "Both forms reject the same sizes, as far as tried."
+            "Both forms reject the same sizes among those tried."
             if not self.rejections
             else "Sizes that only one of them rejects:"
         )

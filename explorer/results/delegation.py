@@ -135,7 +135,7 @@ class DelegationResult:
             progress(Progress(0, 0, f"lowering with {kinds} rewritten", "fix"))
         fix = try_kinds(attempt, find_backend(self.data.backend), self.data, kinds.split(", "))
         if fix is None:
-            raise FixError(f"No op outside of {self.data.title} can be rewritten by {kinds!r}.")
+            raise FixError(f"No op outside {self.data.title} can be rewritten by {kinds!r}.")
         self.apply(fix)
         return fix
 

@@ -112,7 +112,7 @@ def _sentence(error: Exception) -> str:
     name = getattr(error, "ename", type(error).__name__)
     text = " ".join(str(getattr(error, "evalue", error)).split())[:200]
     if name in ("ModuleNotFoundError", "ImportError"):
-        return f"That engine cannot load Export Explorer ({text}): install it there too."
+        return f"That engine cannot load Export Explorer ({text}): also install it there."
     if name == "EngineError":
         return "The engine died during this run."
     return f"The engine could not run it: {text}"

@@ -72,7 +72,8 @@ class PteFile:
         if strange:
             raise PteError(
                 f"{Path(etdump).name} times instruction {strange[0]}, and {method} of "
-                f"{self.path.name} has {len(plan.instructions)}: it is of another program."
+                f"{self.path.name} has only {len(plan.instructions)}: it belongs to a different "
+                "program."
             )
         ops = read_lowered_ops(etrecord, method) if etrecord is not None else {}
         return PteRun(plan, times, ops)

@@ -204,7 +204,7 @@ def value_lines(record: Record, values: Values) -> list[str]:
     What ran several times, as a loop's body does, has its runs together: `sin ×5`.
     """
     lines = [
-        f"{duration(values.seconds)} on {values.device}, {values.inputs}; values of ops held "
+        f"{duration(values.seconds)} on {values.device}, {values.inputs}; values of ops took "
         f"at most {amount(values.memory)} at one time",
         f"  {'op':<28}{'min':>10}{'max':>10}{'mean':>10}{'std':>10}{'zeros':>7}  NaN, inf",
     ]

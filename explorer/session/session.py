@@ -313,7 +313,7 @@ class Session:
         if isinstance(attempt, GivenGraph):
             raise FixError(
                 f"There is no program to {wanted}: a {attempt.given} cannot be run as a program. "
-                "It can be read, compared, counted and saved as a page."
+                "It can be viewed, queried, compared and saved as a page."
             )
         if not isinstance(attempt, Exported):
             raise FixError(f"There is no program to {wanted}: the export failed.")

@@ -151,9 +151,7 @@ def _secret() -> bytes:
     if hasattr(os, "getuid") and (
         known.st_uid != os.getuid() or stat.S_IMODE(known.st_mode) & 0o077
     ):
-        raise PermissionError(
-            f"{file.name} is readable by others; delete it, and a new one is created"
-        )
+        raise PermissionError(f"{file.name} is readable by others; delete it to create a new one")
     if len(data) != _SECRET_BYTES:
-        raise OSError(f"{file.name} is broken; delete it, and a new one is created")
+        raise OSError(f"{file.name} is corrupt; delete it to create a new one")
     return data

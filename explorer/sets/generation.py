@@ -383,7 +383,7 @@ def _export_component(
         return failed, f"{why} It exports with these fixes: {titles}."
     attempt = capture(automatic, progress)
     if not isinstance(attempt, Failed):
-        return _make_exploration(automatic, attempt), f"{why} So torch chose its sizes."
+        return _make_exploration(automatic, attempt), f"{why} torch chose its sizes instead."
     return failed, ""
 
 

@@ -315,7 +315,7 @@ def check_name(name: object) -> None:
 
     if not isinstance(name, str) or len(name) > _LONGEST_NAME or not NAME.fullmatch(name):
         raise WrongArgument(
-            f"{str(name)[:_LONGEST_NAME]!r} is not a name for a program: use up to "
+            f"{str(name)[:_LONGEST_NAME]!r} is not a valid program name: use up to "
             f"{_LONGEST_NAME} letters, digits, `_`, `.` and `-`."
         )
 

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
         say(compared)
         return OK if compared.ok else BAD
     if not asked.survey:
-        raise ValueError("Give a survey.toml, or --compare with two journals.")
+        raise ValueError("Pass a survey.toml, or --compare with two journals.")
     file = Path(asked.survey)
     journal = Path(asked.journal) if asked.journal else file.with_suffix(".jsonl")
     try:
@@ -101,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=["lost"],
         metavar="OUTCOME",
-        help="try these again, though the journal has them: time, memory, crashed",
+        help="repeat trials with these outcomes: time, memory, crashed",
     )
     parser.add_argument(
         "--output",

@@ -54,7 +54,7 @@ class SurveyComparison:
         for key, old in self._before.items():
             new = self._after.get(key)
             if new is None:
-                yield Change("gone", old.key, "The later survey does not try it.")
+                yield Change("gone", old.key, "The later survey does not have it.")
             else:
                 yield from _iter_changes(old, new)
         for key, new in self._after.items():

@@ -171,7 +171,7 @@ def upgrade(
     (at / "environments").mkdir(parents=True, exist_ok=True)
     plan, home = read_survey(source)
     if plan.pythons:
-        raise SurveyError("A survey for an upgrade has no `pythons`: the two releases are those.")
+        raise SurveyError("Leave out `pythons`: an upgrade compares two releases.")
 
     def run(version: str, names: set[str] | None = None) -> SurveyResult:
         python = make(f"{package}=={version}", more, at / "environments")

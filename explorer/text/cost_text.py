@@ -91,7 +91,9 @@ def _overtakings(cost: ProgramCost, at: CostAt) -> list[str]:
         for overtaking in find_overtakings(cost, name, at.sizes):
             if overtaking.at > at.sizes[name]:
                 ends = f"from {name}={overtaking.at:,} on"
-                lines.append(fold(f"{overtaking.more} does more than {overtaking.less} {ends}"))
+                lines.append(
+                    fold(f"{overtaking.more} does more FLOPs than {overtaking.less} {ends}")
+                )
                 break
     return lines
 

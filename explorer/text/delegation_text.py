@@ -109,7 +109,7 @@ _PLACES = 2
 def _splits(found: Delegation) -> Iterator[str]:
     names = {op.name: op for op in found.ops}
     if found.splits:
-        yield "What splits partitions:"
+        yield "Ops that split partitions:"
     for split in found.splits[:_FEW_SPLITS]:
         ops = [names[op] for op in split.ops if op in names and names[op].kind == "tensor"]
         told = ", ".join(dict.fromkeys(op.op for op in ops)) or "ops on sizes"

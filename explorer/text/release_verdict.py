@@ -168,7 +168,7 @@ def _reconcile(items: list[ReleaseItem], record: Record) -> list[ReleaseItem]:
         others = [item for item in items if item.name in against and item.name != other_item.name]
         if other_item.state == "good" and others and _is_agreement(other_item, record):
             named = " and ".join(item.name for item in others)
-            sentence = f"{other_item.sentence} See {named}: there the program differs."
+            sentence = f"{other_item.sentence} See {named}, where the program differs."
             count = "?" if other_item.count else ""
             other_item = replace(  # noqa: PLW2901 - the claim as it may be said beside the others
                 other_item, state="open", sentence=sentence, count=count, command=others[0].command
@@ -252,13 +252,13 @@ def _findings(record: Record) -> ReleaseItem:
     words = format_count(len(grave), "finding") + (f", {wrong} wrong" if wrong else "")
     count = str(len(grave))
     if wrong:
-        verb = "says" if wrong == 1 else "say"
+        verb = "shows" if wrong == 1 else "show"
         text = (
             f"{format_count(wrong, 'finding')} {verb} that the program may differ from the model."
         )
         return ReleaseItem("findings", "bad", text, "ex.findings", words, count)
     if grave:
-        text = f"{format_count(len(grave), 'finding')} to decide on."
+        text = f"{format_count(len(grave), 'finding')} to review."
         return ReleaseItem("findings", "open", text, "ex.findings", words, count)
     notes, left = len(record.findings), len(record.not_looked_for)
     text = f"No findings, only {format_count(notes, 'note')}." if notes else "None."

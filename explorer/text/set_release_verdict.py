@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _STATES: dict[str, State] = {"ready": "good", "open": "open", "not ready": "bad"}
 _OF_PROGRAMS = {
-    "ready": "Checked by itself: {}.",
+    "ready": "Checked separately: {}.",
     "open": "Still to check: {}.",
     "not ready": "Not ready: {}.",
 }
@@ -54,10 +54,10 @@ def _judge_set(programs: ProgramSet) -> ReleaseItem:
         text = f"{entries['wrong']} {several} between programs."
         return ReleaseItem("between them", "bad", text, "kit.findings")
     if entries["surprising"]:
-        text = f"{format_count(entries['surprising'], 'finding')} to decide on."
+        text = f"{format_count(entries['surprising'], 'finding')} to review."
         return ReleaseItem("between them", "open", text, "kit.findings")
     if not programs.seams:
-        return ReleaseItem("between them", "none", "Nothing flows between the programs.")
+        return ReleaseItem("between them", "none", "No tensors pass between the programs.")
     matching = f"{format_count(len(programs.seams), 'connection')} without a mismatch"
     return ReleaseItem("between them", "good", f"{matching}.", tried=matching)
 

@@ -94,7 +94,7 @@ def weight_lines(programs: ProgramSet) -> list[str]:
             lines.append(f"{_count_weights(rows)} {verb}: {amount(_bytes(rows))}")
     rows = [weight for weight in programs.weights if weight.state == "different"]
     if rows:
-        lines.append(f"{_count_weights(rows)} under one name with other values")
+        lines.append(f"{_count_weights(rows)} with the same name and different values")
     return lines
 
 

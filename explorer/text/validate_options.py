@@ -50,7 +50,7 @@ def check_writable(file: Path) -> None:
     """Raises NotWritable where a file cannot be written. Nothing is written."""
     folder = file.parent
     if file.is_dir():
-        raise NotWritable(f"{file} is a folder. Give the path of a file.")
+        raise NotWritable(f"{file} is a folder. Pass the path of a file.")
     if not folder.exists():
         raise NotWritable(f"{file} cannot be written: No such file or directory: {folder}")
     if not folder.is_dir():

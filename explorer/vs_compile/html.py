@@ -132,7 +132,7 @@ def _graphs(graphs: list[CompiledGraph]) -> str:
     heads = "".join(f'<th style="{_CELL}">{name}</th>' for name in names)
     rows = "".join(_graph(number, graph) for number, graph in enumerate(graphs, 1))
     table = f'<table style="{_TABLE}"><tr>{heads}</tr>{rows}</table>'
-    return _make_details(f"Graphs that torch.compile cut ({len(graphs):,})", table)
+    return _make_details(f"Graphs made by torch.compile ({len(graphs):,})", table)
 
 
 def _graph(number: int, given: CompiledGraph) -> str:
@@ -160,7 +160,7 @@ def _gap(gap: Gap) -> str:
     hints = "".join(f"<li>{escape_with_code(hint, _LONGEST)}</li>" for hint in gap.hints)
     listed = f"<ul>{hints}</ul>" if hints else ""
     why = f"<p>{escape_with_code(gap.explanation, _LONGEST)}</p>{listed}"
-    return _make_details(f"Why the interpreter: {escape_html(gap.reason)}{page}", why)
+    return _make_details(f"Why it runs in the interpreter: {escape_html(gap.reason)}{page}", why)
 
 
 def _make_details(title: str, inner: str) -> str:

@@ -16,7 +16,7 @@ _MOST_OPS = 12
 EXPORT_SAYS = {
     "takes": "accepts it, with its one graph",
     "refuses": "rejects it",
-    "unchecked": "accepts it, outside its contract",
+    "unchecked": "accepts it, outside its ranges",
     "no program": "has no program for it",
 }
 
@@ -26,7 +26,7 @@ def report_text(report: CompileReport) -> str:
     lines = [f"{report.title}: torch.compile and torch.export", "", *summary_lines(report), ""]
     for call in report.calls:
         lines += _call(report, call)
-    lines += ["", "Graphs that torch.compile cut"]
+    lines += ["", "Graphs made by torch.compile"]
     lines += [f"  {number} {graph_text(graph)}" for number, graph in enumerate(report.graphs, 1)]
     if report.gaps:
         lines += ["", "Graph breaks, run by the interpreter"]

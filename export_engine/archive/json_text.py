@@ -41,8 +41,8 @@ def decode_json(
         return decoder.decode(data)
     except msgspec.MsgspecError as error:
         raise ArchiveError(
-            f"{what} is not what torch writes: {str(error)[:300]}. It is damaged, or "
-            "saved by a torch version with another format: open it with that version."
+            f"{what} is not in torch's format: {str(error)[:300]}. It is damaged, or "
+            "was saved by a torch version with a different format: open it with that version."
         ) from error
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
         raise ArchiveError(f"{what} is damaged: {str(error)[:200]}. Get the file again.") from error
@@ -54,7 +54,7 @@ def check(data: bytes, what: str) -> None:
     values = data.count(b",") + rest.count(b"[") + rest.count(b"{")
     if values > limits.JSON_VALUES:
         raise ArchiveError(
-            f"{what} has more than {values:,} values; {limits.JSON_VALUES:,} are read at most."
+            f"{what} has more than {values:,} values; at most {limits.JSON_VALUES:,} are read."
         )
     brackets = rest.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _BUT_BRACKETS)
     brackets = _TEXT.sub(b"", brackets.replace(b'""', b""))  # most texts have no bracket

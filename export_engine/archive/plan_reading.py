@@ -71,7 +71,7 @@ def _wrong_call(call: PlannedCall, programs: Collection[str]) -> Iterator[str]:
         if name not in programs:
             yield f"there is no program {name!r}"
     if len({entry.place for entry in call.inputs}) < len(call.inputs):
-        yield f"{call.program!r} receives one input twice"
+        yield f"{call.program!r} receives the same input twice"
     for source in sources:
         if isinstance(source, Constant) and prod(source.shape) != len(source.values):
             yield f"a constant of shape {source.shape[:8]} has {len(source.values)} values"

@@ -86,14 +86,14 @@ def read(path: str | os.PathLike[str], model: str | None = None) -> ReadArchive:
             raise
         except (msgspec.MsgspecError, RecursionError) as error:
             raise ArchiveError(
-                f"{file.name} is not what torch writes: {str(error)[:300]}. It is "
-                "damaged, or saved by a torch version with another format: open it with "
+                f"{file.name} is not in torch's format: {str(error)[:300]}. It is "
+                "damaged, or was saved by a torch version with a different format: open it with "
                 "that version."
             ) from error
         except Exception as error:  # a file may hold anything; unforeseen errors are logged
             _LOG.exception("reading %s", file.name)
             raise ArchiveError(
-                f"{file.name} cannot be read: it is not what torch writes "
+                f"{file.name} cannot be read: it is not in torch's format "
                 f"({type(error).__name__}). If torch can open it, please report this."
             ) from error
 
@@ -101,7 +101,7 @@ def read(path: str | os.PathLike[str], model: str | None = None) -> ReadArchive:
 def _read(members: Members, title: str, model: str | None) -> ReadArchive:
     parts = parts_of(members)
     if not parts.programs:
-        raise ArchiveError(f"{title} holds no program that can be shown. {parts.instead()}")
+        raise ArchiveError(f"{title} contains no program that can be shown. {parts.instead()}")
     name = next(iter(parts.programs)) if model is None else model
     if name not in parts.programs:
         raise ArchiveError(f"{title} has no program {name!r}. It has {parts.names()}.")

@@ -33,9 +33,9 @@ def find_difference(read: Record, kept: Record) -> str:
         kept: the saved one.
     """
     if kept.outcome != "exported":
-        return "it is of an export that failed"
+        return "it belongs to a failed export"
     if len(read.graphs) != len(kept.graphs):
-        return f"it has {len(kept.graphs)} graphs, and the program {len(read.graphs)}"
+        return f"it has {len(kept.graphs)} graphs, but the program has {len(read.graphs)}"
     unfilled = _find_unfilled(kept)
     if unfilled:
         return unfilled

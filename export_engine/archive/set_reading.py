@@ -91,7 +91,7 @@ def read_set(path: str | os.PathLike[str]) -> ReadSet:
         names = list(parts_of(members).programs)
         if len(names) > limits.PROGRAMS:
             raise ArchiveError(
-                f"{file.name} has {len(names):,} programs; {limits.PROGRAMS} are read at most. "
+                f"{file.name} has {len(names):,} programs; at most {limits.PROGRAMS} are read. "
                 "explorer.load(path, model=…) and --model open one of them."
             )
         kept = _read_saved_set(members, file.name)

@@ -50,8 +50,7 @@ def save_set(
     wrong = [name for name in programs if not NAME.fullmatch(name)]
     if wrong:
         raise ArchiveError(
-            f"{wrong[0]!r} is not a name for a program in a file: use letters, digits, `_`, `.` "
-            "and `-`."
+            f"{wrong[0]!r} is not a valid program name: use letters, digits, `_`, `.` and `-`."
         )
     extra = {
         RECORD_OF.format(name).removeprefix(_EXTRA): to_json(with_sources(record)).decode()

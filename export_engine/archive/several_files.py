@@ -28,7 +28,7 @@ def list_programs(path: Path) -> list[str]:
         return []
     if len(names) > limits.PROGRAMS:
         raise ArchiveError(
-            f"{path.name} holds {len(names):,} .pt2 files; {limits.PROGRAMS} are opened at most. "
+            f"{path.name} holds {len(names):,} .pt2 files; at most {limits.PROGRAMS} are opened. "
             "Open one of them."
         )
     return names

@@ -59,7 +59,7 @@ class Members:
         listed = [member for member in archive.infolist() if not member.is_dir()]
         if len(listed) > limits.MEMBERS:
             raise ArchiveError(
-                f"{title} has {len(listed):,} members; {limits.MEMBERS:,} are read at most. "
+                f"{title} has {len(listed):,} members; at most {limits.MEMBERS:,} are read. "
                 "torch did not write it."
             )
         for info in archive.infolist():
@@ -107,7 +107,7 @@ class Members:
                     if size > most:
                         raise ArchiveError(
                             f"{self.title} is not opened: its member {name} has more than "
-                            f"{most:,} bytes, the most that is read from it."
+                            f"{most:,} bytes, the limit for it."
                         )
                     if size > limits.UNPACKED_FREELY and size > limits.RATIO * info.compress_size:
                         raise ArchiveError(
@@ -130,7 +130,8 @@ class Members:
         absolute = path.startswith("/") or path[1:2] == ":"
         if absolute or ".." in path.split("/") or "\0" in info.orig_filename:
             raise ArchiveError(
-                f"{self.title} is not opened: its member {shown} lies outside of the archive. "
+                f"{self.title} is not opened: its member {shown} would unpack outside of the "
+                "archive. "
                 "torch did not write it."
             )
         if len(name) > limits.NAME:
@@ -188,7 +189,7 @@ class Members:
             name = info.filename.partition("/")[2] if one else info.filename
             if name in members:
                 raise ArchiveError(
-                    f"{self.title} is not opened: it has two members {name[:80]!r}. Pack it "
+                    f"{self.title} is not opened: it has two members called {name[:80]!r}. Pack it "
                     "again with only one of them."
                 )
             members[name] = info
@@ -213,7 +214,7 @@ def read_members(path: Path) -> Iterator[Members]:
             except _DAMAGED as error:
                 if is_pte(path):
                     raise ArchiveError(
-                        f"{title} is a .pte file of ExecuTorch's, which has no graph. "
+                        f"{title} is an ExecuTorch .pte file, which has no graph. "
                         "explorer.view shows its methods, delegates and memory plan."
                     ) from error
                 raise ArchiveError(
@@ -235,11 +236,11 @@ def _check_file(path: Path) -> None:
     try:
         kind = path.stat()
     except (OSError, ValueError):
-        raise ArchiveError(f"{path} does not exist. Give the path of a .pt2 file.") from None
+        raise ArchiveError(f"{path} does not exist. Pass the path of a .pt2 file.") from None
     if stat.S_ISDIR(kind.st_mode):
-        raise ArchiveError(f"{path} is a folder. Give the path of a .pt2 file.")
+        raise ArchiveError(f"{path} is a folder. Pass the path of a .pt2 file.")
     if not stat.S_ISREG(kind.st_mode):
-        raise ArchiveError(f"{path} is not a regular file. Give the path of a .pt2 file.")
+        raise ArchiveError(f"{path} is not a regular file. Pass the path of a .pt2 file.")
     if kind.st_size == 0:
         raise ArchiveError(
             f"{path.name} is empty: saving it did not finish. Save the program again."

@@ -32,7 +32,8 @@ class WrittenAlias(NamedTuple):
     def sentence(self) -> str:
         """The two names, and that the program writes to what they share."""
         if self.same:
-            return f"`{self.one}` and `{self.other}` are one tensor, and the program writes to it."
+            both = f"`{self.one}` and `{self.other}` are the same tensor"
+            return f"{both}, and the program writes to it."
         return f"`{self.one}` and `{self.other}` overlap in memory, and the program writes to it."
 
 

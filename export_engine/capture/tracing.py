@@ -215,7 +215,7 @@ def _check_values(
     if names:
         record.graph = PartialGraph(program.graph, program.graph_module)
         raise StandInHeld(
-            "torch.export gave a program, and there is a fake tensor in the exported program "
+            "torch.export returned a program with a fake tensor in the exported program "
             f"constant's list, which has no values: {', '.join(names)}."
         )
 

@@ -1,4 +1,4 @@
-"""What splits partitions: the ops outside that lie between two of them."""
+"""Ops that split partitions: the ops outside that lie between two of them."""
 
 from __future__ import annotations
 

@@ -43,14 +43,14 @@ CASES = {
     ),
     (Kind.LOOP_ON_DATA, ""): Explained("dynamic_shape_map", "A loop as one operator"),
     (Kind.OPERATOR_FAILED, ""): Explained("cond_predicate", "How torch.cond is called"),
-    (Kind.COND_BRANCHES_DIFFER, ""): Explained("cond_predicate", "Two branches that fit"),
+    (Kind.COND_BRANCHES_DIFFER, ""): Explained("cond_predicate", "Two matching branches"),
     (Kind.COND_MUTATES, ""): Explained("cond_operands", "Operands of a branch"),
     (Kind.COND_ALIASES, ""): Explained("cond_operands", "Operands of a branch"),
     (Kind.COND_SIDE_EFFECT, ""): Explained(
         "cond_branch_nonlocal_variables", "Operands of a branch"
     ),
-    (Kind.UNKNOWN_INPUT_TYPE, ""): Explained("pytree_flatten", "How containers are taken apart"),
-    (Kind.UNKNOWN_OUTPUT_TYPE, ""): Explained("pytree_flatten", "How containers are taken apart"),
+    (Kind.UNKNOWN_INPUT_TYPE, ""): Explained("pytree_flatten", "How containers are flattened"),
+    (Kind.UNKNOWN_OUTPUT_TYPE, ""): Explained("pytree_flatten", "How containers are flattened"),
     (Kind.DATA_WRITE, ""): Explained("model_attr_mutation", "How a module's state may change"),
 }
 """Cases per kind of failure and variant. `kinds_explained_by` inverts it."""

@@ -73,6 +73,6 @@ def _describe_result(result: ProbeResult) -> str:
     text = (
         "rejected"
         if result.verdict == "refused"
-        else ("accepted, although it is outside the shape contract")
+        else ("accepted, although it is outside the declared shapes")
     )
     return f"{text}: {result.broken[0].text}"

@@ -59,7 +59,7 @@ def suggest_couplings(attempt: Failed, progress: Report | None = None) -> Iterat
     yield change_shapes(
         before,
         after,
-        title=f"Let {', '.join(changed)} vary too",
+        title=f"Also let {', '.join(changed)} vary",
         why="The code requires these sizes to be equal, so a static one specializes the other.",
         stack=diagnosis.stack,
         leads_to=result,
@@ -88,7 +88,7 @@ def suggest_names(attempt: Failed, progress: Report | None = None) -> Iterator[F
                 before,
                 after,
                 title=title,
-                why="One name is one size everywhere, but these sizes differ in the example.",
+                why="A name means the same size everywhere, but these sizes differ in the example.",
                 leads_to=result,
             )
             return

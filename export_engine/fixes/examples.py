@@ -71,7 +71,7 @@ def iter_wider_ranges(attempt: Failed) -> Iterator[Fix]:
         yield change_shapes(
             shapes,
             wider,
-            title=f"Let {name} be {dim.example} too",
+            title=f"Also allow {name} = {dim.example}",
             why=f"The example has {name} = {dim.example}, and must lie within the range.",
         )
     size = _nearest(dim, facts.bounds)

@@ -26,7 +26,7 @@ _KINDS = frozenset({Kind.SHAPES_VIOLATED, Kind.ZERO_ONE})
 _OPTIONS: dict[Option, tuple[str, str, str]] = {
     "backed_size_oblivious": (
         "Treat sizes 0 and 1 like any other",
-        "torch then does not specialize on sizes 0 and 1, which causes many conditions.",
+        "torch then does not specialize on sizes 0 and 1, the source of many conditions.",
         "Code that behaves differently at size 0 or 1, such as broadcasting, is traced as for "
         "larger sizes.",
     ),

@@ -158,7 +158,7 @@ def _dtype(runs: OpRuns, number: int, slots: list[Slot]) -> tuple[Expression | N
         if all(slot.of(run.given).device == run.made[number].device for run in every)
     ]
     if not devices:
-        raise Unfit("its result is on another device than its inputs")
+        raise Unfit("its result is on a different device from its inputs")
     for slot in devices:
         if all(slot.of(run.given).dtype == run.made[number].dtype for run in every):
             return None, slot

@@ -69,7 +69,7 @@ def _further(request: Request, found: Failed, stack: Stack) -> Iterator[Fix]:
     yield Fix(
         kind="mode",
         title=f"Export in {other} mode",
-        why=f"{_WHY[other]} It then fails in line {now.stack[-1].line}: {now.sentence}",
+        why=f"{_WHY[other]} It then fails on line {now.stack[-1].line}: {now.sentence}",
         gives_up="" if strict else _TAKEN,
         change=lambda request: request.with_changes(strict=strict),
         before=request.mode,

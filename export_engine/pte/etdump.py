@@ -62,7 +62,7 @@ def read_etdump(path: str | Path) -> dict[int, Timed]:
     if not is_etdump(file):
         raise PteError(f"{file.name} is not an ETDump: it lacks ExecuTorch's mark, `ED00`.")
     if file.stat().st_size > _MOST_BYTES:
-        raise PteError(f"{file.name} has more than {_MOST_BYTES:,} bytes, the most that is read.")
+        raise PteError(f"{file.name} has more than {_MOST_BYTES:,} bytes, the limit for this file.")
     data = memoryview(file.read_bytes())
     root = Buffer(data[max(_start_of(bytes(data[:_HEAD])), 0) :]).root()
     times: dict[int, list[float]] = {}

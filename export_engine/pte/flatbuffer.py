@@ -38,7 +38,7 @@ class Buffer:
         """An integer at an offset."""
         self._left -= 1
         if self._left < 0:
-            raise PteError("It has more entries than are read of one file.")
+            raise PteError("It has more entries than are read from one file.")
         if at < 0 or at + struct.calcsize(form) > len(self.data):
             raise PteError("An offset in it points outside of the file.")
         return int(struct.unpack_from(form, self.data, at)[0])

@@ -98,7 +98,7 @@ def _program(data: memoryview, path: str) -> PteProgram:
     buffers = root.tables(2, lambda each: each.size_of(0))
     plans = root.tables(1, lambda each: _plan(each, segments, inline))
     if not plans:
-        raise PteError(f"{path} has no method: it is not a whole .pte file.")
+        raise PteError(f"{path} has no method: it is not a complete .pte file.")
     return PteProgram(
         version=root.number(0, "<I"),
         identifier=identifier.decode("ascii", errors="replace"),

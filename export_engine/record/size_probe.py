@@ -50,12 +50,12 @@ class ProbeResult:
 _GUARDS = {
     "accepted": "The guards accept it",
     "refused": "The guards reject it:",
-    "unchecked": "No guard rejects it, but it is outside the contract:",
+    "unchecked": "No guard rejects it, but it is outside the declared ranges:",
 }
 _RUN = {
     "agrees": "Run just now, the program agrees with eager",
     "differs": "Run just now, the program differs from eager",
-    "refused": "Run just now, eager accepts it and the program does not",
+    "refused": "Run just now, eager accepts it, but the program does not",
     "eager-fails": "Run just now, eager fails",
 }
 

@@ -274,4 +274,4 @@ def _same(*counts: int) -> None:
 def _inside(numbers: Iterable[int] | Sequence[int], count: int, least: int = -1) -> None:
     for number in numbers:
         if not least <= number < count:
-            raise BrokenRecord(f"{number} points at nothing: there are {count}")
+            raise BrokenRecord(f"{number} is out of range: there are {count}")

@@ -38,7 +38,7 @@ class CondBranchesDiffer(Rule, kind=Kind.COND_BRANCHES_DIFFER):
         "same number of tensors, with the same dtype, device and number of dims."
     )
     TENSORS_DIFFER = Sentence(
-        "The branches of `{operator}` return tensors of different {what}: {left} and {right}.",
+        "The branches of `{operator}` return tensors that differ in {what}: {left} and {right}.",
         operator="torch.cond",
         what="number of dims",
         left="2",

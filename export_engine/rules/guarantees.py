@@ -99,7 +99,7 @@ class GuaranteeFunctional(Rule, kind=Kind.GUARANTEE_FUNCTIONAL):
     WRITES = Sentence("{node}: {op} mutates an argument", node="relu", op="aten.relu_.default")
     NO_OP = Sentence("{node}: {op} is not an op", node="relu", op="relu")
     WRITES_YET = Sentence(
-        "{node}: {op} mutates in place until then", node="add_", op="aten.add_.Tensor"
+        "{node}: {op} mutates in place until decomposed", node="add_", op="aten.add_.Tensor"
     )
     OUTPUT = Sentence(
         "{target} is mutated through the output {output}", target="calls", output="add"
@@ -337,7 +337,7 @@ class GuaranteeSound(Rule, kind=Kind.GUARANTEE_SOUND):
     This is what export is for: one graph for all calls that its shapes admit.
     """
 
-    CLAIM = Sentence("At the tried sizes of the shape contract, the program agrees with eager.")
+    CLAIM = Sentence("At the sizes that were tried, the program agrees with eager.")
     HOLDS = Sentence(
         "Agrees with eager at {sizes}, {how}.{more}",
         sizes="batch 2, 3, 16",
@@ -414,15 +414,15 @@ class GuaranteeRefuses(Rule, kind=Kind.GUARANTEE_REFUSES):
     A program is correct because it rejects all other calls: it checks what tracing assumed.
     """
 
-    CLAIM = Sentence("A call outside the shape contract is rejected, for the stated reason.")
+    CLAIM = Sentence("A call outside the program's shapes is rejected, for the expected reason.")
     NONE = Sentence("No input size is excluded.")
     NOT_FOUND = Sentence("No sizes were found that break {rule}.", rule="batch <= 16")
-    HOLDS = Sentence("Rejected {calls} outside the contract.{more}", calls="3 calls", more="")
+    HOLDS = Sentence("Rejected {calls} outside its shapes.{more}", calls="3 calls", more="")
     TAKEN = Sentence(
         " Eager accepts {count}: {example}.", count=1, example="x.shape[0] = 17 breaks batch <= 16"
     )
     UNTRIED = Sentence(" {count} of {all} rules were not tried.", count=1, all=4)
-    BROKEN = Sentence("{bad} of {all} calls outside the contract are not rejected.", bad=1, all=3)
+    BROKEN = Sentence("{bad} of {all} calls outside its shapes are not rejected.", bad=1, all=3)
     BREAKS = Sentence("{change} breaks {rule}", change="x.shape[0] = 17", rule="batch <= 16")
     REFUSED = Sentence(
         "{call}: {reason}{more}",
@@ -684,11 +684,11 @@ class GuaranteeReExported(Rule, kind=Kind.GUARANTEE_RE_EXPORTED):
     AGREES = Sentence(
         "Agrees at {sizes}; the re-exported graph differs: {difference}.",
         sizes="batch 2, 3, 16",
-        difference="add is not there",
+        difference="add is missing",
     )
     NOT_COMPARED = Sentence(
         "The re-exported graph differs: {difference}. {reason}",
-        difference="add is not there",
+        difference="add is missing",
         reason="The weights have no values.",
     )
     FAILS = Sentence("The second export fails: {error}", error="RuntimeError: no such shape")

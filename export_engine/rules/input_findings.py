@@ -143,8 +143,8 @@ class SharedInput(Rule, kind=Kind.SHARED_INPUT):
     """
 
     SENTENCE = Sentence(
-        "{names} and `{last}` are one tensor in the example, and the program reads `{last}` for "
-        "all of them.",
+        "{names} and `{last}` are the same tensor in the example, and the program reads only "
+        "`{last}`.",
         names="`x`",
         last="y",
     )

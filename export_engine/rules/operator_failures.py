@@ -149,7 +149,7 @@ class OperatorFailed(Rule, kind=Kind.OPERATOR_FAILED):
     )
     UNPLACED_NUMBER_WHY = Sentence(
         "torch tracks each data-dependent number as a size, a stride or the offset of an op's "
-        "result. This number is in none of them."
+        "result. This number appears in none of them."
     )
     NESTED_TENSOR = Sentence(
         "`{code}` makes a nested tensor, which torch.export cannot trace here.",

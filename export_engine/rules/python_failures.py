@@ -211,7 +211,7 @@ class GraphBreak(Rule, kind=Kind.GRAPH_BREAK):
         "op again to make the program."
     )
     CHECKPOINT_WHY = Sentence(
-        "Activation checkpointing saves memory in training, and is of no use in a program. "
+        "Activation checkpointing saves memory in training, and has no effect in a program. "
         "Non-strict mode runs the checkpointed function itself."
     )
     UNREGISTERED_MODULE = Sentence(

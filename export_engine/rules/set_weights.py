@@ -181,6 +181,6 @@ class SetConstant(Rule, kind=Kind.SET_CONSTANT):
         more="",
     )
     WHY = Sentence(
-        "The programs come from one model, so they should compute one function, but one was "
-        "exported with other settings."
+        "The programs come from one model, so they should compute the same function, but "
+        "one was exported with different settings."
     )

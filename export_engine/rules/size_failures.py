@@ -36,7 +36,7 @@ class ExampleOutOfRange(Rule, kind=Kind.EXAMPLE_OUT_OF_RANGE):
 
     PINNED_ELSEWHERE = Sentence("{said}.", said="b is pinned to 4, but is 10 in the example")
     PINNED_ELSEWHERE_WHY = Sentence(
-        "The model is traced with the example, so a pinned size must be the example's."
+        "The model is traced with the example, so a pinned size must match the example."
     )
     EXAMPLE_OUTSIDE = Sentence(
         "{name_of} is {example} in the example, outside the requested range {low} to {high}.",
@@ -81,8 +81,8 @@ class ShapesViolated(Rule, kind=Kind.SHAPES_VIOLATED):
     """
 
     FIXED_WHY = Sentence(
-        "While tracing, this line needed a concrete int: to compare the size, to count, or as "
-        "a fixed size of another tensor. The program is then correct for that size only."
+        "While tracing, this line needed a concrete int: for a comparison, a loop count or "
+        "the size of another tensor. The program is then correct for that size only."
     )
     MULTIPLE_WHY = Sentence(
         "The code divides this size and requires no remainder, so not every size works."
@@ -97,8 +97,8 @@ class ShapesViolated(Rule, kind=Kind.SHAPES_VIOLATED):
     )
     TIED_WHY = Sentence("The code relates several sizes in a way that Dims cannot express.")
     INNER_ONE_WHY = Sentence(
-        "Size 1 broadcasts, so torch specializes on it, also for sizes computed inside the "
-        "model. The program is correct as long as none of them is 1."
+        "Size 1 broadcasts, so torch specializes on it, including sizes computed inside "
+        "the model. The program is correct as long as none of them is 1."
     )
     LOOP_WHY = Sentence(
         "Tracing unrolls a Python loop, so its length is specialized. Replace a loop over a "
@@ -134,7 +134,7 @@ class ShapesViolated(Rule, kind=Kind.SHAPES_VIOLATED):
         example2="6",
     )
     ONE_NAME_WHY = Sentence(
-        "One name is one size everywhere. If these sizes are related, derive one from the "
+        "A name means the same size everywhere. If these sizes are related, derive one from the "
         "other, as in `{name} + 1`; if not, give them different names.",
         name="n",
     )
@@ -235,29 +235,29 @@ class UnbackedSize(Rule, kind=Kind.UNBACKED_SIZE):
     """
 
     PIECES = Sentence(
-        "{code} returns a number of tensors that depends on {sizes}, and {unbacked}: any size "
-        "that the ShapesSpec allows.",
+        "{code} returns a number of tensors that depends on {sizes}, and {unbacked}: every size "
+        "that the ShapesSpec allows is possible.",
         code="`x.split(n)`",
         sizes="`n`",
         unbacked="`n` is unbacked",
     )
     CONDITION = Sentence(
-        "{code} needs to know whether `{text}`, and {unbacked}: any size that the ShapesSpec "
-        "allows.",
+        "{code} needs to know whether `{text}`, and {unbacked}: every size that the ShapesSpec "
+        "allows is possible.",
         code="This `if`",
         text="n > 4",
         unbacked="`n` is unbacked",
     )
     LOOP = Sentence(
-        "The length of the loop over {code} depends on `{text}`, and {unbacked}: any size "
-        "that the ShapesSpec allows.",
+        "The length of the loop over {code} depends on `{text}`, and {unbacked}: every size that "
+        "the ShapesSpec allows is possible.",
         code="`range(n)`",
         text="n",
         unbacked="`n` is unbacked",
     )
     NUMBER = Sentence(
-        "{code} needs `{text}` as a concrete int, and {unbacked}: any size that the "
-        "ShapesSpec allows.",
+        "{code} needs `{text}` as a concrete int, and {unbacked}: every size that the ShapesSpec "
+        "allows is possible.",
         code="`int(n)`",
         text="n",
         unbacked="`n` is unbacked",

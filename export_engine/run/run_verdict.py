@@ -82,7 +82,9 @@ def compare_row(
         return _differing(row, f"{begins} {problem.sentence}", lost=list(problem.lost)), result
     if drawn and not isinstance(backend, RandomBackend) and not bench.program_parts:
         text = f"`{drawn}` draws random numbers, which differ between {backend.title} and eager."
-        where = Divergence("", f"{text} To compare, export it without, as after `model.eval()`.")
+        where = Divergence(
+            "", f"{text} To compare, export without random ops, for example after `model.eval()`."
+        )
     else:
         where = locate_divergence(bench, backend, folder)
     return _differing(row, f"{begins} {where.sentence}", node=_place(bench, where)), result

@@ -287,6 +287,6 @@ def _describe_absent(trace: CompilationTrace, joined: Joined) -> Iterator[str]:
         why = (
             "the code came from torch's cache, which does not keep it"
             if trace.cached
-            else "this torch did not report it"
+            else "this version of torch did not report it"
         )
         yield f"Not shown: {', '.join(absent)}; {why}."

@@ -39,8 +39,8 @@ def callable_module(program: torch.export.ExportedProgram) -> torch.nn.Module:
         targets = (spec.target or "" for spec in program.graph_signature.input_specs)
         for name in find_own_names(targets):
             raise NameTaken(
-                f"The program cannot be called: `{name}` is a name that torch.fx.GraphModule has "
-                "itself. Rename it in the model."
+                f"The program cannot be called: `{name}` is a name that torch.fx.GraphModule "
+                "reserves. Rename it in the model."
             ) from error
         text = format_with_type(error).rstrip(".")
         raise NotCallable(

@@ -202,7 +202,7 @@ def _sentence(
     first, worst = wrong[0], max(wrong, key=lambda row: row.own.relative)
     text = f"The error starts at {_place(record, first)}: {_size(first)}."
     if worst.fault != first.fault:
-        text += f" The worst op is {_place(record, worst)}: {_size(worst)}."
+        text += f" The largest error is at {_place(record, worst)}: {_size(worst)}."
     return text
 
 

@@ -48,7 +48,7 @@ def find_difference(
     if mismatch.after:
         text = f"{name}: {mismatch.what} {mismatch.after} instead of {mismatch.before}"
     else:
-        text = f"the other lacks {name}"
+        text = f"{name} is missing"
     outer = _find_main_node(record, graph, node)
     return ProgramDifference(text[:400], _name(record, outer))
 

@@ -157,7 +157,7 @@ def test_what_only_a_kernel_shows(lab: Lab, axe: Axe) -> None:
     program.get_by_test_id("verify").click()
     expect(program.locator(".tx-guarantee-holds").first).to_be_visible()
     lab.execute("import time; net.register_forward_pre_hook(lambda *_: time.sleep(5))")
-    program.get_by_role("spinbutton", name="How many sizes").fill("1000")
+    program.get_by_role("spinbutton", name="Number of sizes").fill("1000")
     program.get_by_test_id("verify").click()
     expect(program.get_by_test_id("working")).to_be_visible()
     axe.check(lab.page, "verifying", _of(1))

@@ -95,7 +95,7 @@ def test_both_modes_are_compared_and_walked_through_by_keys(lab: Lab) -> None:
     root.get_by_role("button", name="Only differences").click()
     differences.get_by_text("Printed graph: main").click()
     expect(differences).to_contain_text("torch.ops.aten.cos.default(sin)")
-    root.get_by_role("button", name="Leave the comparison").click()
+    root.get_by_role("button", name="Close the comparison").click()
     expect(root.get_by_role("toolbar", name="Comparison")).to_have_count(0)
     expect(root.get_by_role("tab", name="Inspector")).to_be_visible()
 
@@ -109,5 +109,5 @@ def test_a_view_is_compared_with_a_variable_and_a_file(lab: Lab) -> None:
         root.get_by_role("button", name="Compare with…").click()
         root.get_by_role("button", name=name).click()
         expect(root.get_by_test_id("differences")).to_contain_text("Compared with: golden")
-        root.get_by_role("button", name="Leave the comparison").click()
+        root.get_by_role("button", name="Close the comparison").click()
     assert lab.value("[each.step for each in ex.session.entries]") == ["", "golden", "golden.pt2"]

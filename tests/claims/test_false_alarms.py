@@ -411,11 +411,13 @@ def test_one_buffer_under_two_names_is_named_wherever_torch_refuses_it() -> None
     ex = explorer.explore(TwoNames(), (X,))
     (finding,) = ex.findings
     assert finding.kind is Kind.ALIASED_BUFFERS
-    assert finding.sentence == "`k` and `store.k` are one tensor, and the program writes to it."
+    assert (
+        finding.sentence == "`k` and `store.k` are the same tensor, and the program writes to it."
+    )
     assert finding.stack
     assert finding.sentence in str(ex.verify())
     with pytest.raises(
-        explorer.errors.FixError, match="are one tensor, and the program writes to it"
+        explorer.errors.FixError, match="are the same tensor, and the program writes to it"
     ):
         ex.decompose("core")
 

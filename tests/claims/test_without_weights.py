@@ -138,5 +138,5 @@ def test_positions_that_end_are_a_bound() -> None:
 
 
 def test_only_a_config_is_taken() -> None:
-    with pytest.raises(WrongArgument, match="needs a config of transformers, not a dict"):
+    with pytest.raises(WrongArgument, match="requires a transformers config, not a dict"):
         explorer.explore_config({})

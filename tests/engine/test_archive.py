@@ -72,7 +72,7 @@ def test_other_files_are_refused_in_a_sentence(tmp_path: Path) -> None:
     expected = {
         "empty.pt2": "is empty",
         "text.pt2": "not a .pt2 archive",
-        "other.pt2": "holds no program",
+        "other.pt2": "contains no program",
         "missing.pt2": "does not exist",
         "": "is a folder",
     }

@@ -60,7 +60,7 @@ def test_the_smallest_program_is_read(file: Path) -> None:
     "name", ["../out.txt", "/etc/passwd", "it/../../out", "..\\out", "C:\\out", "it/a/../../../b"]
 )
 def test_a_member_outside_of_the_archive(file: Path, name: str) -> None:
-    with pytest.raises(ArchiveError, match="lies outside of the archive"):
+    with pytest.raises(ArchiveError, match="would unpack outside of the archive"):
         read(packed(file, {NAME: PROGRAM, name: b"x"}))
 
 
@@ -69,7 +69,7 @@ def test_two_members_of_one_name(file: Path) -> None:
         archive.writestr(NAME, PROGRAM)
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr(NAME, PROGRAM)
-    with pytest.raises(ArchiveError, match=r"it has two members 'models/model\.json'"):
+    with pytest.raises(ArchiveError, match=r"it has two members called 'models/model\.json'"):
         read(file)
 
 
@@ -136,7 +136,7 @@ def test_a_list_of_members_of_gigabytes(file: Path, monkeypatch: pytest.MonkeyPa
         read(packed(file, {NAME: PROGRAM, **{f"it/extra/{n}": b"" for n in range(50)}}))
     monkeypatch.undo()
     monkeypatch.setattr(limits, "MEMBERS", 10)
-    with pytest.raises(ArchiveError, match="51 members; 10 are read at most"):
+    with pytest.raises(ArchiveError, match="51 members; at most 10 are read"):
         read(file)
 
 

@@ -67,7 +67,7 @@ def test_of_two_fixes_that_narrow_the_one_that_allows_more_is_first() -> None:
 def test_a_message_is_skipped_while_exporting(strict: bool) -> None:
     report = fixed(Timed(), torch.rand(4, 3), shapes="x: batch, _", strict=strict)
     titles = [step.fix.title for step in report.kept]
-    assert titles[-1].startswith("Skip the message in line"), titles
+    assert titles[-1].startswith("Skip the message on line"), titles
     assert ("Export in non-strict mode" in titles) == strict
     assert isinstance(report.attempt, Exported)
     told = [each.attempt for each in report.kept[:-1] if isinstance(each.attempt, Failed)]

@@ -30,7 +30,7 @@ ASKS = {
 def test_a_path_of_the_trace_that_fails_is_left_for_eagers(form: str, strict: bool) -> None:
     found = fixed(ASKS[form], f"asks_{form.replace(' ', '_')}_{strict}", strict=strict)
     assert isinstance(found.attempt, Exported)
-    assert found.steps[-1].fix.title.startswith("Take eager's path in line ")
+    assert found.steps[-1].fix.title.startswith("Take eager's path on line ")
     assert found.attempt.agreement is not None
     assert found.attempt.agreement.verdict == "agrees"
 

@@ -717,7 +717,7 @@ def test_a_component_that_no_fix_mends_has_the_sizes_that_torch_chose() -> None:
 
     assert found.ok
     assert why.startswith("With every size dynamic, `decode` does not export: ")
-    from_torch = "So torch chose its sizes."
+    from_torch = "torch chose its sizes instead."
     assert why.endswith((from_torch, "It exports with these fixes: Use a ShapesSpec."))
 
 

@@ -97,9 +97,7 @@ def test_a_check_that_raises_is_a_defect_with_a_report(
     assert "in raising" in failed.report
     assert "1234" not in failed.report
     assert str(Path.home()) not in failed.report
-    assert [each.getMessage() for each in heard] == [
-        "passed over while checking the guarantee `sound`"
-    ]
+    assert [each.getMessage() for each in heard] == ["ignored while checking the guarantee `sound`"]
     row = with_verification(describe(attempt), found).verification
     assert row is not None
     assert (row.verdict, row.rows[1].report) == ("not checked", failed.report)

@@ -190,7 +190,7 @@ def test_the_config_of_the_docs_is_one(project: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "says"),
     [
-        ("", "names nothing to check"),
+        ("", "lists nothing to check"),
         ("[tool", "is not TOML"),
         ('[[tool.export-explorer.check]]\ncal = "a:b"\n', "unknown field `cal`"),
         ('[[tool.export-explorer.check]]\ncall = "a:b"\nfail-on = "all"\n', "Invalid enum value"),

@@ -60,7 +60,7 @@ def test_what_a_failed_export_leaves_undone_is_told(
 
     said = capsys.readouterr().out
     assert code == command_line.BAD
-    assert f"Not done, since the export failed: --verify, --save {file}." in said
+    assert f"Skipped because the export failed: --verify, --save {file}." in said
     assert "--fix applies fixes that are not lossy" in said
     assert not file.exists()
 

@@ -156,7 +156,7 @@ def _in_decode(**values: object) -> Callable[[dict[str, Any]], object]:
         (_set(start=[1] * 5000), "length <= 4096"),
         (_set(run="code"), "unknown field `run`"),
         (_in_decode(dtype="__class__"), "Invalid enum value"),
-        (_in_decode(place=0), "'decode' receives one input twice"),
+        (_in_decode(place=0), "'decode' receives the same input twice"),
         (_in_decode(source={"type": "passed", "outputs": [["x", 0]]}), "no program 'x'"),
         (_in_decode(source={"type": "constant", "shape": [9, 9], "values": [1]}), "has 1 values"),
         (_in_decode(source={"type": "eval"}), "Invalid value 'eval'"),

@@ -122,8 +122,8 @@ def test_the_command_line_summarizes_a_set(
     ("given", "said"),
     [
         ({}, "at least one program"),
-        ({"a/b": (Fails(), (torch.ones(2),))}, "not a name for a program"),
-        ({3: (Fails(), (torch.ones(2),))}, "'3' is not a name for a program"),
+        ({"a/b": (Fails(), (torch.ones(2),))}, "not a valid program name"),
+        ({3: (Fails(), (torch.ones(2),))}, "'3' is not a valid program name"),
         ({"a" * 101: (Fails(), (torch.ones(2),))}, "use up to 100 letters"),
         ([(Fails(), (torch.ones(2),))], "got a list. Pass .name"),
         ({"a": Fails()}, "not a call"),

@@ -33,7 +33,7 @@ def test_a_call_may_begin_with_a_minus_only_in_its_arguments() -> None:
 REFUSED = {
     "--strcit m(x)": "no option --strcit. Did you mean --strict",
     "--frobnicate m(x)": "Options: --strict,",
-    "--strict=1 m(x)": "--strict takes no value",
+    "--strict=1 m(x)": "--strict does not take a value",
     "-d --strict m(x)": "-d needs a value",
     "-d= m(x)": "-d needs a value",
     "-d 'x: b' --dynamic 'y: b' m(x)": "appears twice",

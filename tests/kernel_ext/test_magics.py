@@ -109,7 +109,7 @@ def test_a_program_is_saved_and_opened(shell: InteractiveShell, tmp_path: Path) 
 @pytest.mark.slow
 def test_what_a_failed_export_leaves_undone_is_told(shell: InteractiveShell) -> None:
     _, text = run(shell, "%export --no-display --verify --save m.pt2 undecided(x)")
-    assert text.strip() == "Not done, since the export failed: --verify, --save m.pt2."
+    assert text.strip() == "Skipped because the export failed: --verify, --save m.pt2."
     assert not Path("m.pt2").exists()
 
 

@@ -72,7 +72,7 @@ def targets_of(file: Path) -> list[Target]:
         raise ConfigError(f"{file}, [{TABLE}]: {error}.") from error
     if not tool.check:
         raise ConfigError(
-            f"{file} names nothing to check. Add a table [[{TABLE}.check]] with `call = "
+            f"{file} lists nothing to check. Add a table [[{TABLE}.check]] with `call = "
             '"file.py:make"`, or pass the call on the command line.'
         )
     return [_make_relative(target, file.parent) for target in tool.check]

@@ -105,8 +105,8 @@ def _find_lost_ops(
         "error",
         f"Differs from {file}",
         f"{format_count(len(moved), 'op')} moved out of the delegate: {before.share:.1%} of the "
-        f"FLOPs were inside, now {now.share:.1%}. If this is intended: export-explorer check "
-        "--update.",
+        f"FLOPs were inside, now {now.share:.1%}. If this is intended, run export-explorer "
+        "check --update.",
     )
     yield from _lines(record, moved)
 

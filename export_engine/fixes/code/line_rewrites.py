@@ -167,7 +167,7 @@ _OF_SIZES = (
 )
 _SYMBOLIC = _Way(
     _OF_SIZES,
-    "Keep the {number} in line {line} symbolic",
+    "Keep the {number} on line {line} symbolic",
     "Python needs a concrete {number} in {what}. The rewrite keeps it symbolic.",
     symbolic,
     places=lambda attempt: (
@@ -185,7 +185,7 @@ _NUMPY = _Way(
 )
 _COPY = _Way(
     (Kind.COND_ALIASES,),
-    "Clone in line {line}",
+    "Clone on line {line}",
     "A branch of torch.cond must return new tensors and must not mutate its inputs.",
     clone_branch_results,
 )
@@ -224,7 +224,7 @@ _LENGTH = _SYMBOLIC._replace(
 _WAYS = (
     _Way(
         (Kind.SHAPES_VIOLATED,),
-        "Compute without the cache in line {line}",
+        "Compute without the cache on line {line}",
         "A SymInt is not hashable, so it cannot be a dict key. The program computes the value from "
         "the size instead. Compared with eager at other sizes.",
         line_rules.drop_cache,
@@ -232,14 +232,14 @@ _WAYS = (
     ),
     _Way(
         (Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE, Kind.OUTPUT_FROM_DATA, Kind.GRAPH_BREAK),
-        "Skip the message in line {line} while exporting",
+        "Skip the message on line {line} while exporting",
         "The message formats numbers, and no output depends on it.",
         line_rules.skip_message,
         gives_up="The program does not print, log or warn.",
     ),
     _Way(  # code often checks a size only to take a fast path; the other is right for every size
         (Kind.UNBACKED_SIZE,),
-        "Use guard_or_false in line {line}",
+        "Use guard_or_false on line {line}",
         "guard_or_false returns False if tracing cannot decide, so the False branch is traced for "
         "every size.",
         line_rules.wrap_in_guards,
@@ -258,7 +258,7 @@ _WAYS = (
     ),
     _Way(
         (Kind.GRAPH_BREAK, Kind.OWN_ERROR, Kind.OPERATOR_FAILED),
-        "Make the flag in line {line} a plain bool",
+        "Make the flag on line {line} a plain bool",
         "The op does not accept a SymBool. With a plain bool, Python decides it for all sizes in "
         "the range.",
         line_rules.pass_plain_bools,
@@ -277,7 +277,7 @@ _WAYS = (
     ),
     _Way(
         (Kind.DATA_WRITE,),
-        "Write through detach() in line {line}",
+        "Write through detach() on line {line}",
         "Like `.data`, `detach()` shares memory and records no gradient, but tracing captures the "
         "write.",
         line_rules.write_in_the_open,
@@ -291,9 +291,9 @@ _WAYS = (
     ),
     _Way(
         (Kind.TENSOR_LEAK, Kind.OWN_ERROR, Kind.OPERATOR_FAILED, Kind.UNKNOWN),
-        "Take eager's path in line {changed}, which checks for tracing",
-        "The code takes a different path while tracing and fails there. Eager's path is what the "
-        "model computes when called.",
+        "Take eager's path on line {changed}, which checks for tracing",
+        "The code takes a different path while tracing and fails there. The rewrite takes the "
+        "path that eager takes.",
         line_rules.answer_as_eager,
         places=_on_the_way,
     ),
@@ -307,7 +307,7 @@ def _drop_conversion(diagnosis: Diagnosis) -> Iterator[_Way]:
     below, column = diagnosis.span.line - diagnosis.stack[-1].line, diagnosis.span.column
     yield _Way(
         (Kind.MODULE_CHANGED,),
-        "Drop the conversion in line {line}",
+        "Drop the conversion on line {line}",
         "The module already has that dtype and device, and returns the same without the "
         "conversion.",
         lambda text, line: line_rules.drop_conversion(text, line + below, column),
@@ -378,7 +378,7 @@ def _try(
         "function": place.function or rewritten.function,
         "changed": next(n for n, (before, after) in enumerate(pairs, 1) if before != after),
         "what": rewritten.what,
-        "where": "" if place.file == _TORCH else f" in line {place.line}",
+        "where": "" if place.file == _TORCH else f" on line {place.line}",
         "number": "number" if isinstance(diagnosis.facts, DataDependent) else "size",
     }
     title = way.title.format(**fields)

@@ -176,7 +176,7 @@ class _Grown:
         joined = [self._find_joined(n) for n in stored]
         pair = joined[0] if len(joined) == 1 else None
         if pair is None:
-            raise CannotRewrite(f"`{name}` is not only joined to in a loop")
+            raise CannotRewrite(f"`{name}` is used for more than concatenation in a loop")
         self.dim, allowed = pair[0], 2
         for node in ast.walk(loop):
             match node:
@@ -185,7 +185,7 @@ class _Grown:
                         self.end = node
                         allowed += 1
         if len(uses) != allowed:
-            raise CannotRewrite(f"`{name}` is not only joined to in a loop")
+            raise CannotRewrite(f"`{name}` is used for more than concatenation in a loop")
 
     def _is_bound(self, node: ast.stmt) -> bool:
         return not hasattr(node, "body") and self.name in find_stored(node)

@@ -187,7 +187,7 @@ class Normal:
             return [*before, mark(ast.For(node.target, rows, body, other, lineno=0), node)]
         before, test = lift(node.test, self.names, self.staged)
         if before:
-            raise CannotRewrite(f"the test of the loop in line {node.lineno} binds a name")
+            raise CannotRewrite(f"the test of the loop on line {node.lineno} binds a name")
         return [mark(ast.While(test, body, other), node)]
 
     def _appended_once(self, node: ast.If) -> Block:

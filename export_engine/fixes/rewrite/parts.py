@@ -232,7 +232,7 @@ class _Present:
                     is_sure = self._check(node.orelse, is_sure=is_sure) and is_sure
                 case ast.FunctionDef() | ast.With() | ast.Try() | ast.Match():
                     if self.name in find_names(node):
-                        raise CannotRewrite(f"`{self.name}` may be None in line {node.lineno}")
+                        raise CannotRewrite(f"`{self.name}` may be None on line {node.lineno}")
                 case _:
                     self._check_reads(node, node, is_sure=is_sure, is_top=is_top)
                     is_sure |= any(unsure is node for unsure in self.unsure)
@@ -249,7 +249,7 @@ class _Present:
             or isinstance(node, ast.If)
             or not all(isinstance(parent, _OPERATIONS) for parent in unsafe)
         ):
-            raise CannotRewrite(f"`{self.name}` may be None in line {node.lineno}")
+            raise CannotRewrite(f"`{self.name}` may be None on line {node.lineno}")
         self.unsure.append(node)
 
     def _find_unsafe(self, node: ast.AST) -> Iterator[ast.AST]:

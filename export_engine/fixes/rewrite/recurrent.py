@@ -151,7 +151,7 @@ def suggest_recurrent_scan(
                 )
                 yield NoFix(_UNROLLED.format(name=message, kind=kind, why=reason))
             continue
-        what = what if whole else f"{what} in line {place.line}"
+        what = what if whole else f"{what} on line {place.line}"
         if progress:
             progress(Progress(0, 0, f"rewriting the {what}", "fix"))
         edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))

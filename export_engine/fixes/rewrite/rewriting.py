@@ -278,7 +278,7 @@ def _run(request: Request, edit: Edit) -> Facts:
             if facts.grown:
                 facts = _run_once(request, edit, keeps_symbols=keeps_symbols, tensors=facts.grown)
             if facts.is_mixed:
-                raise CannotRewrite("Python decides a test in some calls only")
+                raise CannotRewrite("only some calls decide a test in Python")
             return facts
         except _Incomplete as error:
             incomplete = error

@@ -452,7 +452,7 @@ class _Shrinking(QueueLoop):
             *lines,
         ]
         if any("\n" in line for line in lines):
-            raise CannotRewrite("a statement spans lines")
+            raise CannotRewrite("a statement spans several lines")
         text = f"\n{indent}".join(lines).replace(_TURN, turn)
         if any(n in self.list_bound_names() for n in self._read_later()):
             raise CannotRewrite("a value of an iteration is used after the loop")

@@ -69,7 +69,7 @@ describe("what is seen", () => {
       page.querySelector(".tx-failure")?.matches(".tx-failure-large") ?? false;
     expect(large()).toBe(true);
     const leave = [...page.querySelectorAll("button")].find((each) =>
-      each.textContent?.startsWith("Leave the teaching layout"),
+      each.textContent?.startsWith("Exit the teaching layout"),
     );
     await act(() => leave?.click());
     expect(large()).toBe(false);
@@ -124,7 +124,7 @@ describe("back and forward", () => {
     await act(() => render(<App store={store} />, page));
     const button = (name: string) =>
       page.querySelector<HTMLButtonElement>(`[aria-label^="${name}"]`);
-    expect([button("Back to what"), button("Forward")]).toEqual([null, null]);
+    expect([button("Back to the"), button("Forward")]).toEqual([null, null]);
     await act(() => {
       store.select(nodes(1), "graph");
       store.select(nodes(2), "graph");

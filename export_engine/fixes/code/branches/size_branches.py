@@ -256,49 +256,49 @@ class _Way(NamedTuple):
 
 
 _MORE: tuple[tuple[Callable[[str, int], Rewritten], str], ...] = (
-    (crop_always, "always crop in line {line}"),
-    (missing_to_multiple, "always take the branch in line {line}"),
-    (lambda text, line: one_way(text, line, True), "always take the branch in line {line}"),
-    (lambda text, line: one_way(text, line, False), "never take the branch in line {line}"),
+    (crop_always, "always crop on line {line}"),
+    (missing_to_multiple, "always take the branch on line {line}"),
+    (lambda text, line: one_way(text, line, True), "always take the branch on line {line}"),
+    (lambda text, line: one_way(text, line, False), "never take the branch on line {line}"),
     (copy_in_branches, _SLICE),
 )
 """What may be done beside a way of a branch, and what it is called."""
 _COMPARED = "Checked against eager on both sides of the condition."
 _WAYS = (
     _Way(
-        "Always take the branch in line {line}",
+        "Always take the branch on line {line}",
         f"The branch changes nothing. {_COMPARED}",
         lambda text, line: one_way(text, line, True),
     ),
     _Way(
-        "Never take the branch in line {line}",
+        "Never take the branch on line {line}",
         f"The branch is a shortcut: the other one returns the same result. {_COMPARED}",
         lambda text, line: one_way(text, line, False),
     ),
     _Way(
-        "Always take the branch in line {line}, and pad up to a multiple",
+        "Always take the branch on line {line}, and pad up to a multiple",
         f"A size that is already a multiple gets no padding. {_COMPARED}",
         missing_to_multiple,
     ),
     _Way(
-        "Never return early in line {line}, and pad up to a multiple",
+        "Never return early on line {line}, and pad up to a multiple",
         f"A size that is already a multiple gets no padding. {_COMPARED}",
         without_early_return,
     ),
     _Way(
-        "Always crop in line {line}",
+        "Always crop on line {line}",
         f"Without padding, the crop removes nothing. {_COMPARED}",
         crop_always,
     ),
     _Way(
-        "Copy the slice in line {line} by index",
+        "Copy the slice on line {line} by index",
         "torch checks whether a slice is the whole tensor; copying by index needs no such "
         "check. The copy takes as much memory as the slice.",
         copy_slices,
         bounded=False,
     ),
     _Way(
-        "Rewrite the branch in line {line}",
+        "Rewrite the branch on line {line}",
         "The program contains both branches, and the size at run time selects one.",
         None,
     ),

@@ -82,7 +82,7 @@ class _Arrays:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and self._uses_array(node):
             raise CannotRewrite("an array is used in an inner function")
         if self._uses_array(node):
-            raise CannotRewrite(f"the use of an array in line {node.lineno} cannot be rewritten")
+            raise CannotRewrite(f"the use of an array on line {node.lineno} cannot be rewritten")
 
     def _uses_array(self, node: ast.AST) -> bool:
         """Whether an array is used anywhere in a piece of code."""

@@ -77,8 +77,8 @@ export function CompareBar({ store, comparison }: { store: Store; comparison: Co
       <button
         type="button"
         class="tx-button"
-        title="Leave the comparison"
-        aria-label="Leave the comparison"
+        title="Close the comparison"
+        aria-label="Close the comparison"
         onClick={() => store.stopComparing()}
       >
         ×
@@ -89,6 +89,6 @@ export function CompareBar({ store, comparison }: { store: Store; comparison: Co
 
 function filterTitle(count: number, alone: boolean): string {
   if (count === 0) return "No differences";
-  if (alone) return "Only where both programs are shown";
+  if (alone) return "Available when both programs are shown";
   return "Only differences, with their inputs and users";
 }

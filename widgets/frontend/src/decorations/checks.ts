@@ -17,7 +17,7 @@ export function verification({ record }: Program): Decoration | null {
     marks: marksOfNodes(
       broken.map(({ node, sentence }) => [nodeId(0, node), { badge: BROKEN, note: sentence }]),
     ),
-    legend: [{ badge: BROKEN, text: "Where a guarantee is broken" }],
+    legend: [{ badge: BROKEN, text: "Op with a broken guarantee" }],
   };
 }
 
@@ -34,6 +34,6 @@ export function runs({ record }: Program): Decoration | null {
         return [nodeId(0, node), { badge: DIFFERS, note }] as const;
       }),
     ),
-    legend: [{ badge: DIFFERS, text: "Where a run first differs or fails" }],
+    legend: [{ badge: DIFFERS, text: "First op that differs or fails in a run" }],
   };
 }

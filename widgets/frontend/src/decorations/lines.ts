@@ -71,7 +71,7 @@ export function lines(program: Program): Decoration {
     title: "source line",
     noun: "op",
     marks,
-    legend: [{ text: "Each source line and its ops have one colour, here and in Source" }],
+    legend: [{ text: "Each source line and its ops share one colour, here and in Source" }],
     colours: true,
     gather: (forest) => gather(forest, marks),
   };

@@ -34,7 +34,7 @@ export function BeforeCanvas({ store, view, hint, onKeyDown }: Props) {
       tabIndex={0}
       role="listbox"
       aria-roledescription="graph"
-      aria-label="The program before, synchronized with the other. Arrow keys move between boxes. Diff lists the differences."
+      aria-label="The earlier program, synchronized with the later one. Arrow keys move between boxes. Diff lists the differences."
       aria-activedescendant={chosen}
       data-testid="graph-before"
       onKeyDown={onKeyDown}

@@ -107,7 +107,7 @@ function Bar({ store, stages, rungs, shown, beside }: BarProps) {
         type="button"
         class="tx-button"
         title="Show only the exported program"
-        aria-label="Leave the stages"
+        aria-label="Close the stages"
         onClick={() => store.showRung("exported", null)}
       >
         ×

@@ -47,13 +47,13 @@ test("the canvas shows one stage of the compilation, or two side by side", async
   if (choice) choice.value = "exported";
   choice?.dispatchEvent(new Event("change", { bubbles: true }));
   await soon(() => expect(graphs()).toBe(2));
-  const leave = find('[aria-label="Leave the stages"]');
+  const leave = find('[aria-label="Close the stages"]');
   const right = leave?.getBoundingClientRect().right ?? Number.POSITIVE_INFINITY;
   const buttons = [...(leave?.closest(".tx-toolbar-graph")?.querySelectorAll("button") ?? [])];
   const next = buttons.slice(buttons.indexOf(leave as HTMLButtonElement) + 1);
   expect(next.length).toBeGreaterThan(0);
   for (const each of next) expect(each.getBoundingClientRect().left).toBeGreaterThanOrEqual(right);
-  await click('[aria-label="Leave the stages"]');
+  await click('[aria-label="Close the stages"]');
   await soon(() => expect(graphs()).toBe(1));
 });
 

@@ -61,7 +61,8 @@ function lead(store: LibraryStore, section: Section): string {
 function Cases({ store }: { store: LibraryStore }) {
   const cases = store.cases.value;
   if (!cases) return <NotYet store={store} what="the cases" />;
-  if (cases.length === 0) return <Empty>This torch has no ExportDB. Use a newer torch.</Empty>;
+  if (cases.length === 0)
+    return <Empty>This version of torch has no ExportDB. Use a newer one.</Empty>;
   const found = cases.find(({ name }) => name === store.opened.cases.value);
   return (
     <>
@@ -81,7 +82,7 @@ function Breaks({ store }: { store: LibraryStore }) {
   const pages = store.pages.value;
   if (!pages) return <NotYet store={store} what="the pages" />;
   if (pages.length === 0) {
-    return <Empty>This torch has no registry of graph breaks. Use a newer torch.</Empty>;
+    return <Empty>This version of torch has no registry of graph breaks. Use a newer one.</Empty>;
   }
   const page = pages.find(({ name }) => name === store.opened.breaks.value);
   return (

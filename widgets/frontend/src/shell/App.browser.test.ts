@@ -199,7 +199,7 @@ test.each([620, 760])(
     const before = plain.querySelector(".tx-main")?.clientHeight ?? 0;
     unmount();
     const fixed = {
-      fixed_by: ["Rewrite the branch in line 13 with torch.cond", "Bound height ≥ 3 and width ≥ 3"],
+      fixed_by: ["Rewrite the branch on line 13 with torch.cond", "Bound height ≥ 3 and width ≥ 3"],
       given_up: ["The program rejects height = 2, which the model takes"],
       fixed_code: ["--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n"],
     };

@@ -23,7 +23,7 @@ interface HeaderProps {
 export function Header({ store, program, full, toggleFull }: HeaderProps) {
   const { record } = program;
   const isOfSet = store.programs.value !== null && store.host.layout === "all";
-  const screen = full ? "Leave full screen" : "Full screen";
+  const screen = full ? "Exit full screen" : "Full screen";
   return (
     <header class="tx-header">
       <h2 class={isOfSet ? "tx-hidden" : "tx-title"} title={capped(record.title)}>
@@ -73,7 +73,7 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
             store.teaching.value = false;
           }}
         >
-          Leave the teaching layout
+          Exit the teaching layout
         </button>
       )}
       <button
@@ -116,8 +116,8 @@ function Selections({ store }: { store: Store }) {
       <button
         type="button"
         class="tx-button"
-        title="Back to what was selected before ([)"
-        aria-label="Back to what was selected before"
+        title="Back to the previous selection ([)"
+        aria-label="Back to the previous selection"
         disabled={store.past.value.length === 0}
         onClick={() => store.back()}
       >
@@ -191,8 +191,8 @@ function Notes({
       <LongTexts name="Warning" texts={warnings} />
       {leftOut.length > 0 && <h3>Unavailable with this torch</h3>}
       <LongTexts name="Left out" texts={leftOut} />
-      {printed && <h3>The model printed</h3>}
-      {printed && <LongText name="What the model printed">{capped(printed, 20_000)}</LongText>}
+      {printed && <h3>Printed by the model</h3>}
+      {printed && <LongText name="Printed by the model">{capped(printed, 20_000)}</LongText>}
     </Popover>
   );
 }

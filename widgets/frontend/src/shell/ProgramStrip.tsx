@@ -115,7 +115,7 @@ function betweenFace({ findings, seams }: ProgramSet): string {
 
 function Seams({ store, set }: SetProps) {
   return (
-    <ul class="tx-strip-seams" aria-label="What flows between the programs">
+    <ul class="tx-strip-seams" aria-label="Tensors passed between the programs">
       {set.seams.map((seam, index) => {
         const wrong = set.findings.some((each) => each.seam === index && each.severity === "wrong");
         return (

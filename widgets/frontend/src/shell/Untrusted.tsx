@@ -6,7 +6,7 @@ import type { Program } from "../program";
 import type { Store } from "../store";
 
 const WHY =
-  "Loading runs its code: do you know who made it? Verify, Run and Decompose need it loaded.";
+  "Verify, Run and Decompose load it, which can run code in it. Load it only if you trust its author.";
 
 export function Untrusted({ store, program }: { store: Store; program: Program }) {
   const [closed, close] = useState(false);

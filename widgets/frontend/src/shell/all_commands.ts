@@ -277,12 +277,12 @@ function ofView(store: Store, program: Program, around: Surroundings): Command[]
     },
     {
       group,
-      name: around.full ? "Leave full screen" : "Full screen",
+      name: around.full ? "Exit full screen" : "Full screen",
       run: around.toggleFull,
     },
     {
       group,
-      name: store.teaching.value ? "Leave the teaching layout" : "Teaching layout",
+      name: store.teaching.value ? "Exit the teaching layout" : "Teaching layout",
       means: "graph and source in large type",
       run: () => {
         store.teaching.value = !store.teaching.peek();

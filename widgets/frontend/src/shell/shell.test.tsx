@@ -237,7 +237,7 @@ test("a file opened as data says what its program is needed for, until it is tru
   });
   const host = store.host as FakeHost;
   await act(() => render(<Untrusted store={store} program={new Program(record)} />, page));
-  expect(page.textContent).toContain("Loading runs its code");
+  expect(page.textContent).toContain("which can run code in it");
   await act(() => page.querySelector("button")?.click());
   expect(asked).toEqual([["trust", { attempt: 0 }]]);
   await act(() => host.change({ attempts: [{ ...head, untrusted: false, revision: 1 }] }));

@@ -101,7 +101,7 @@ function Verify({ store, program, again }: Props & { again: boolean }) {
           min={1}
           max={1000}
           value={sizes}
-          aria-label="How many sizes to compare with eager at"
+          aria-label="Number of sizes to compare with eager"
           onInput={(event) => {
             const wanted = event.currentTarget.valueAsNumber;
             if (Number.isInteger(wanted) && wanted > 0 && wanted <= 1000) setSizes(wanted);

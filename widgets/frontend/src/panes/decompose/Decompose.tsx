@@ -113,7 +113,7 @@ function Level({ store, program, level }: Props & { level: LevelRow }) {
       </table>
       {level.outside.length > 0 && (
         <details>
-          <summary>{counted(level.outside.length, "kind")} of op outside of Core ATen</summary>
+          <summary>{counted(level.outside.length, "kind")} of op outside Core ATen</summary>
           <ul>
             {level.outside.map((name) => (
               <li key={name} class="tx-mono">

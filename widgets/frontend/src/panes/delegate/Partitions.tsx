@@ -70,8 +70,8 @@ export function Partitions({ store, program, delegation }: Props) {
         </section>
       )}
       {splits.length > 0 && (
-        <section aria-label="What splits partitions" data-testid="delegate-splits">
-          <h3 class="tx-pane-title">What splits partitions</h3>
+        <section aria-label="Ops that split partitions" data-testid="delegate-splits">
+          <h3 class="tx-pane-title">Ops that split partitions</h3>
           <ul class="tx-delegate-places">
             <More items={splits} few={FEW}>
               {(split) => {

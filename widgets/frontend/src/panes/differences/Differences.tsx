@@ -20,7 +20,7 @@ const FEW = 100;
 
 export function Differences({ store, program }: Props) {
   const comparison = store.comparison.value;
-  if (!comparison) return <Empty>Choose Compare with… in the first line.</Empty>;
+  if (!comparison) return <Empty>Choose Compare with… at the top.</Empty>;
   return <Compared store={store} program={program} comparison={comparison} />;
 }
 

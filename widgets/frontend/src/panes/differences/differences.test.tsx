@@ -204,7 +204,7 @@ test("a table is sent as it was typed, and what became of ops is shown", async (
   const { store, program: shown } = storeOf(record);
   await act(() => render(<Decompose store={store} program={shown} />, page));
   expect(page.textContent).toContain("aten.linear.default ×2");
-  expect(page.textContent).toContain("1 kind of op outside of Core ATen");
+  expect(page.textContent).toContain("1 kind of op outside Core ATen");
   const box = page.querySelector("input") as HTMLInputElement;
   await act(() => {
     box.value = "core -linear";

@@ -13,7 +13,7 @@ export function RemovedFacts({ store, node }: { store: Store; node: NodeId }) {
   return (
     <div class="tx-scroll" data-testid="inspector">
       <h3 class="tx-name">{capped(program.name(node), 300)}</h3>
-      <p class="tx-lead">Only in the program before.</p>
+      <p class="tx-lead">Only in the earlier program.</p>
       <dl class="tx-facts">
         <Fact name="Op">
           <span class="tx-mono">

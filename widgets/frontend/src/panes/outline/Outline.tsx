@@ -184,8 +184,8 @@ function NoRows({ searching }: { searching: boolean }) {
   if (!searching) return <Empty>This program has no ops.</Empty>;
   return (
     <Empty>
-      Nothing matches. Try a part of a name (<code>linear</code>), a module (<code>layer.3</code>),
-      a type (<code>f32[*, 64]</code>), a line (<code>model.py:12</code>) or a query (
+      Nothing matches. Try part of a name (<code>linear</code>), a module (<code>layer.3</code>), a
+      type (<code>f32[*, 64]</code>), a line (<code>model.py:12</code>) or a query (
       <code>op:linear & rank &gt; 2</code>).
     </Empty>
   );

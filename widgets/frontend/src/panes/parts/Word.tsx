@@ -19,7 +19,6 @@ const MEANINGS: { readonly [word: string]: string } = {
   "core ATen": "One of the ops that decomposition leaves, and that backends implement.",
   "non-strict": "Traced by running the Python with fake tensors.",
   strict: "Traced by interpreting the bytecode, without running the Python.",
-  contract: "The sizes and conditions that the program accepts: its ranges and its assertions.",
   Connections: "Tensors that one program returns and another one accepts.",
   SQNR: "Signal-to-quantization-noise ratio: the higher, the closer to the other run.",
   decomposed: "The graph that AOTAutograd passes to Inductor.",

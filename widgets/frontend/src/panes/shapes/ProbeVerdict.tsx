@@ -7,7 +7,6 @@ import type { Rule, TrialRow } from "../../record.gen";
 import type { Store } from "../../store";
 import { LineLink } from "../parts/LineLink";
 import { More } from "../parts/parts";
-import { Word } from "../parts/Word";
 
 const FEW_RULES = 3;
 const FEW_OUTPUTS = 4;
@@ -31,8 +30,8 @@ export function ProbeVerdict({ store, program, result, sizes }: Props) {
       {verdict === "refused" && <strong>Refused: </strong>}
       {verdict === "unchecked" && (
         <>
-          <strong>Not checked.</strong> No guard rejects it, but it is outside the{" "}
-          <Word word="contract" />: nothing is promised.{" "}
+          <strong>Not checked.</strong> No guard rejects it, but it is outside the declared ranges,
+          so nothing is guaranteed.{" "}
         </>
       )}
       <Broken store={store} program={program} result={result} />
