@@ -53,15 +53,7 @@ def with_answers(
     progress: Report | None,
     most: int = _MOST_ROUNDS,
 ) -> tuple[Shapes, Attempt]:
-    """The shapes with every needed assumption, and the attempt with them.
-
-    Args:
-        found: the attempt with these shapes.
-        request: what to export.
-        shapes: of unbacked sizes.
-        progress: called before each export.
-        most: exports after which it gives up.
-    """
+    """The shapes with every needed assumption, and the attempt with them."""
     for _ in range(most):
         wider = _with_answer(found, shapes)
         if wider is None or wider == shapes:
@@ -88,14 +80,7 @@ def _with_answer(found: Attempt, shapes: Shapes) -> Shapes | None:
 
 
 def make_assumption_fix(request: Request, after: Shapes, found: Attempt, stack: Stack) -> Fix:
-    """The fix by what is assumed in shapes of unbacked sizes that was not before.
-
-    Args:
-        request: as it was before.
-        after: with the assumptions.
-        found: the attempt with them.
-        stack: the line that asks.
-    """
+    """The fix by what is assumed in shapes of unbacked sizes that was not before."""
     before = request.shapes
     assert before is not None
     new = find_new_assumptions(before, after)
@@ -119,13 +104,7 @@ def make_assumption_fix(request: Request, after: Shapes, found: Attempt, stack: 
 
 
 def find_cost(request: Request, before: Shapes, new: list[Relation]) -> tuple[bool, str]:
-    """Whether the model takes a size that assumptions exclude, and what to say of them.
-
-    Args:
-        request: with the example.
-        before: the shapes without the assumptions.
-        new: the assumptions.
-    """
+    """Whether the model takes a size that assumptions exclude, and what to say of them."""
     new = [relation for relation in new if not holds_always(relation)]
     if not new:
         return False, ""
@@ -257,16 +236,7 @@ def make_static(
     gives_up: str,
     stack: Stack = (),
 ) -> Fix:
-    """Makes sizes static.
-
-    Args:
-        before: the shapes.
-        about: the places of the sizes: paths, and positions in them.
-        names: of the sizes; one may be there several times.
-        why: what that is good for.
-        gives_up: what the program then does not do.
-        stack: the line that checks for it, if there is one.
-    """
+    """Makes sizes static."""
     shapes = before.static(set(about))
     return change_shapes(
         before,

@@ -49,13 +49,7 @@ class Call(NamedTuple):
 
 
 def iter_excluded_calls(request: Request, shapes: Shapes, relation: Relation) -> Iterator[Call]:
-    """Calls at sizes that the shapes allow and a relation does not, the nearest ones; none at 0.
-
-    Args:
-        request: with the example.
-        shapes: as they are without the relation.
-        relation: that the example fulfils.
-    """
+    """Calls at sizes that the shapes allow and a relation does not, the nearest ones; none at 0."""
     sizes = example_sizes(shapes, leaf_values(request))
     for name in relation.names:
         number = 0
@@ -216,9 +210,6 @@ def as_failure(attempt: Exported) -> Failed | None:
     """The failure that a refusal is: a problem for each condition that the refused sizes break.
 
     None where no call was refused, or for no condition that a line of the model's asked for.
-
-    Args:
-        attempt: one with its `agreement`.
     """
     trials = attempt.agreement.trials if attempt.agreement is not None else ()
     refused = next((trial for trial in trials if trial.outcome == "refused"), None)

@@ -138,12 +138,7 @@ def _find_small_agreement(found: Exported) -> str:
 
 
 def describe_refused(found: Exported, least: int = 0) -> str:
-    """A sentence on sizes that the program rejects and the model takes, of those that were run.
-
-    Args:
-        found: the attempt, compared with eager.
-        least: the smallest size that counts.
-    """
+    """A sentence on sizes that the program rejects and the model takes, of those that were run."""
     for trial in found.agreement.trials if found.agreement is not None else ():
         if trial.outcome == "refused" and trial.sizes and min(trial.sizes.values()) >= least:
             return f"The program rejects {sizes_shown(trial.sizes)}, which the model accepts."

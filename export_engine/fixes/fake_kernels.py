@@ -1,27 +1,52 @@
-"""Infers a fake kernel of a custom op from runs of its real one."""
+"""Infers a fake kernel of a custom op from runs of its real one.
+
+The op runs as the model calls it, then with one thing changed at a time: a size wherever it occurs,
+a size at one or two places, a number, the values, the dtype. Inputs that it rejects are left out.
+A rule holds in every run. Simplest first: like an argument, the broadcast shape, then dim by dim a
+size of an argument, a number, a multiple, a sum, a product; a size that depends only on values is
+left unbacked.
+"""
 
 from __future__ import annotations
 
 import inspect
 import keyword
+import random
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import count
-from typing import Any
+from functools import lru_cache, partial
+from itertools import combinations, permutations
+from types import CodeType
+from typing import Any, NamedTuple
 
 import torch
 
 from export_engine.attempt import Exported, Failed, Fix, NoFix, Request
+from export_engine.capture import model_kept
+from export_engine.defects import log_internal_error, passing_over
 from export_engine.diagnose import NoFakeKernel
-from export_engine.fixes.fake_kernel_rules import ResultRule, rules_of
-from export_engine.fixes.fake_kernel_runs import OpRuns, runs_of
 from export_engine.fixes.pytree_containers import Unfit
-from export_engine.fixes.try_fixes import try_request
+from export_engine.fixes.try_fixes import read_failure, try_request
 from export_engine.progress import Progress, Report
-from export_engine.torch_internals import op_signature, register_fake
+from export_engine.torch_internals import (
+    calls_of_op,
+    op_signature,
+    register_fake,
+    writes_to_arguments,
+)
+from export_engine.traced_sizes import repeat_slices
+from export_engine.verify import run
 
 _FEWEST = 3
 """Runs at other sizes that a rule needs at least, where the op takes tensors with dims."""
+_GROWTHS = (1, 3)
+"""The increments of a size or a number."""
+_MOST_PAIRS = 15
+_MIXED = 6
+"""Runs with all sizes changed at once."""
+_LARGEST_STEP = 8
+Given = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -33,21 +58,15 @@ class FakeKernel:
     code: str
     """The kernel as a user writes it."""
     kernel: Callable[..., Any] = field(compare=False, repr=False)
+    stays = False
+    """A program calls the op itself."""
+    classes = ()
+    """None: it is of an op."""
 
     @property
     def title(self) -> str:
         """What it does, as an order."""
         return f"Give {self.op} a fake kernel"
-
-    @property
-    def stays(self) -> bool:
-        """False: a program calls the op itself."""
-        return False
-
-    @property
-    def classes(self) -> tuple[type, ...]:
-        """None: it is of an op."""
-        return ()
 
     def statements(self, _: Callable[[type], str]) -> list[str]:
         """The kernel as a user writes it."""
@@ -60,32 +79,32 @@ class FakeKernel:
 
 def suggest_fake_kernel(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
     """A fake kernel for the op of a diagnosed attempt."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    facts = diagnosis.facts if diagnosis else None
-    if request is None or not isinstance(facts, NoFakeKernel):
+    request, diagnosis = read_failure(attempt)
+    facts = diagnosis.facts
+    if not isinstance(facts, NoFakeKernel):
         return
-    op, overload = facts.op, facts.overload
+    op = facts.op
     if progress:
         progress(Progress(0, 0, f"running {op} at other sizes", "fix"))
     try:
-        runs, kernel, rules = infer_kernel(request, op, overload)
+        runs, kernel, rules = infer_kernel(request, op, facts.overload)
     except Unfit as reason:
         yield NoFix(f"No fake kernel could be written for `{op}`: {reason}.")
         return
     result = try_request(_with(request, kernel))
-    depend = sum(rule.open_sizes for rule in rules)
+    held_out = f"; {len(runs.further)} were held out to test it" if runs.further else ""
+    unbacked = " A data-dependent size is left unbacked."
     yield Fix(
         kind="inputs",
         title=kernel.title,
-        why=f"Inferred from {runs.count} runs of the real op, and correct for all of them"
-        + (f"; {len(runs.further)} were held out to test it" if runs.further else "")
-        + ". Put it next to the op's definition.",
+        why=f"Inferred from {len(runs.every)} runs of the real op, and correct for all of them"
+        f"{held_out}. Put it next to the op's definition.",
         gives_up="It does not raise the op's errors."
-        + (" A data-dependent size is left unbacked." if depend else ""),
+        + (unbacked if any(None in rule.dims for rule in rules) else ""),
         change=lambda request: _with(request, kernel),
         before=f"{op} without a fake kernel",
         after=kernel.code,
-        stack=diagnosis.stack if diagnosis else (),
+        stack=diagnosis.stack,
         leads_to=result if isinstance(result, Exported) else None,
     )
 
@@ -110,49 +129,438 @@ def infer_kernel(
     if any(keyword.iskeyword(parameter) for parameter in signature.parameters):
         raise Unfit("one of its arguments has a Python keyword as its name")
     rules = rules_of(runs)
-    sized = any(value.dim() for value in runs.shapes[0].made)
-    if sized and len(runs.shapes) < _FEWEST:
+    first = runs.shapes[0]
+    if any(value.dim() for value in first.made) and len(runs.shapes) < _FEWEST:
         raise Unfit("it accepts only the example's sizes, so no rule can be inferred")
     name = f"{op}.{overload}" if overload and overload != "default" else op
-    as_list = isinstance(runs.shapes[0].result, list)
-    several = isinstance(runs.shapes[0].result, tuple | list)
-    code = _code(name, signature, rules, several, as_list)
-    return runs, FakeKernel(name, code, _kernel(signature, rules, several, as_list)), rules
+    kind = type(first.result) if isinstance(first.result, tuple | list) else None
 
-
-def _kernel(
-    signature: inspect.Signature, rules: tuple[ResultRule, ...], several: bool, as_list: bool
-) -> Callable[..., Any]:
     def kernel(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
+        context = torch.library.get_ctx
+        made = [rule.make(bound.arguments, lambda: context().new_dynamic_size()) for rule in rules]
+        if kind is not None:
+            return made if issubclass(kind, list) else tuple(made)
+        return made[0] if made else None
 
-        def size() -> Any:
-            return torch.library.get_ctx().new_dynamic_size()
-
-        tensors = [rule.make(bound.arguments, size) for rule in rules]
-        if several:
-            return tensors if as_list else tuple(tensors)
-        return tensors[0] if tensors else None
-
-    return kernel
+    return runs, FakeKernel(name, _code(name, signature, rules, kind), kernel), rules
 
 
 def _code(
-    name: str,
-    signature: inspect.Signature,
-    rules: tuple[ResultRule, ...],
-    several: bool,
-    as_list: bool,
+    name: str, signature: inspect.Signature, rules: tuple[ResultRule, ...], kind: type | None
 ) -> str:
-    numbers = count()
-    names = [f"size{next(numbers)}" for rule in rules for _ in range(rule.open_sizes)]
+    names = [f"size{n}" for n in range(sum(rule.dims.count(None) for rule in rules))]
     left = iter(names)
     texts = [rule.text(left) for rule in rules]
     result = texts[0] if texts else "None"
-    if several:
-        inside = ", ".join(texts)
-        result = f"[{inside}]" if as_list else f"({inside}{',' if len(texts) == 1 else ''})"
+    if kind is not None:
+        result = f"[{', '.join(texts)}]" if issubclass(kind, list) else _as_tuple(texts)
     body = [f"{text} = torch.library.get_ctx().new_dynamic_size()" for text in names]
     lines = [f'@torch.library.register_fake("{name}")', f"def _{signature}:"]
     return "\n".join([*lines, *(f"    {line}" for line in [*body, f"return {result}"])])
+
+
+def _as_tuple(texts: list[str]) -> str:
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+
+
+# -- runs ----------------------------------------------------------------------------------------
+
+
+class Slot(NamedTuple):
+    """Where a tensor is among the arguments: `x`, or `xs[1]`."""
+
+    name: str
+    element: int | None = None
+
+    def of(self, given: Given) -> Any:
+        """The tensor in a call's arguments."""
+        return given[self.name] if self.element is None else given[self.name][self.element]
+
+    def __str__(self) -> str:
+        return self.name if self.element is None else f"{self.name}[{self.element}]"
+
+
+class OpRun(NamedTuple):
+    """One call: the arguments by name, and what came back."""
+
+    given: Given
+    result: Any
+    wrote: str = ""
+    """An argument that the call wrote to."""
+
+    @property
+    def made(self) -> list[Any]:
+        """The results, of which there may be one, several or none."""
+        if isinstance(self.result, tuple | list):
+            return list(self.result)
+        return [] if self.result is None else [self.result]
+
+
+class OpRuns(NamedTuple):
+    """All runs of an op."""
+
+    overload: Any
+    shapes: list[OpRun]
+    """As the model calls it first, then with other sizes and numbers."""
+    values: list[OpRun]
+    """With the first one's sizes, and other values."""
+    dtypes: list[OpRun]
+    """With other dtypes, and the first one's sizes."""
+    further: list[OpRun]
+    """With several sizes changed at once: a test set, not used for inference."""
+
+    @property
+    def every(self) -> list[OpRun]:
+        """All of them."""
+        return [*self.shapes, *self.values, *self.dtypes, *self.further]
+
+
+def tensor_slots(given: Given) -> list[Slot]:
+    """Where the tensors are among arguments."""
+    slots: list[Slot] = []
+    for name, value in given.items():
+        if isinstance(value, torch.Tensor):
+            slots.append(Slot(name))
+        elif isinstance(value, tuple | list):
+            slots += [Slot(name, i) for i, item in enumerate(value) if torch.is_tensor(item)]
+    return slots
+
+
+def runs_of(request: Request, name: str, overload: str) -> OpRuns | None:
+    """The runs of an op in a request's call; None where eager does not reach the op.
+
+    Args:
+        request: whose target is run, on copies of its inputs.
+        name: `ns::name`.
+        overload: of that name; empty for the default one.
+    """
+    with (
+        model_kept(request.target),
+        calls_of_op(name, overload) as items,
+        passing_over("running the model for calls of an op"),  # those until it fails count
+    ):
+        run(request.target, request, seed=0)
+    if not items:
+        return None
+    called, given, _ = items[0]
+    first = _run(called, given)
+    if first is None:
+        return None
+    others = [group for _, group, _ in items[1:4]]
+
+    def run_all(*every: Iterator[Given]) -> list[OpRun]:
+        runs = (_run(called, group) for groups in every for group in groups)
+        return [result for result in runs if result is not None]
+
+    return OpRuns(
+        called,
+        [first, *run_all(iter(others), _vary_sizes(given), _vary_numbers(given))],
+        run_all(_vary_values(given)),
+        run_all(_vary_dtypes(given)),
+        run_all(_vary_all_sizes(given)),
+    )
+
+
+def _run(called: Any, given: Given) -> OpRun | None:
+    """A run on copies; None if the op rejects them."""
+    own = {name: _copy(value) for name, value in given.items()}
+    try:
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            result = called(**own)
+    except Exception as error:  # noqa: BLE001 - the op may refuse its inputs by whatever it likes
+        log_internal_error(error, "running a custom op")
+        return None
+    wrote = [slot for slot in tensor_slots(given) if not _same(slot.of(given), slot.of(own))]
+    return OpRun(own, result, str(wrote[0]) if wrote else "")
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    return [_copy(item) for item in value] if isinstance(value, tuple | list) else value
+
+
+def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    return torch.equal(torch.nan_to_num(one.detach()), torch.nan_to_num(other))
+
+
+def _find_places(given: Given) -> dict[int, list[tuple[Slot, int]]]:
+    """By size: the dims of tensors that have it."""
+    places: dict[int, list[tuple[Slot, int]]] = {}
+    for slot in tensor_slots(given):
+        for dim, size in enumerate(slot.of(given).shape):
+            places.setdefault(size, []).append((slot, dim))
+    return places
+
+
+def _vary_sizes(given: Given) -> Iterator[Given]:
+    for size, same in _find_places(given).items():
+        groups = [tuple(same), *((place,) for place in same), *combinations(same, 2)]
+        for group in list(dict.fromkeys(groups))[: 1 + len(same) + _MOST_PAIRS]:
+            for growth in _GROWTHS:
+                yield _with_sizes(given, dict.fromkeys(group, size + growth))
+
+
+def _vary_all_sizes(given: Given) -> Iterator[Given]:
+    """All sizes changed to distinct values, equal ones alike."""
+    draw, places = random.Random(0), _find_places(given)
+    for _ in range(_MIXED):
+        new = {size: size + draw.randint(1, 7) for size in sorted(places)}
+        yield _with_sizes(given, {p: new[size] for size, same in places.items() for p in same})
+
+
+def _with_sizes(given: Given, places: dict[tuple[Slot, int], int]) -> Given:
+    for (slot, dim), size in places.items():
+        given = _map_tensors(given, partial(repeat_slices, dim=dim, size=size), slot)
+    return given
+
+
+def _vary_numbers(given: Given) -> Iterator[Given]:
+    for name, value in given.items():
+        if type(value) is int:
+            yield from ({**given, name: value + growth} for growth in _GROWTHS)
+        elif isinstance(value, tuple | list) and all(type(v) is int for v in value):
+            for index in range(len(value)):
+                for growth in _GROWTHS:
+                    yield {**given, name: [v + growth * (i == index) for i, v in enumerate(value)]}
+
+
+def _vary_values(given: Given) -> Iterator[Given]:
+    """Other values: the order turned, the sign, all the same, half of them zero."""
+    changes: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
+        lambda value: value.flip(list(range(value.dim()))),
+        lambda value: ~value if value.dtype is torch.bool else -value,
+        torch.zeros_like,
+        torch.ones_like,
+        _half,
+    )
+    for change in changes:
+        for only in [None, *tensor_slots(given)]:
+            with passing_over("changing the inputs of an op"):
+                yield _map_tensors(given, change, only)
+
+
+def _half(value: torch.Tensor) -> torch.Tensor:
+    keep = torch.arange(value.numel(), device=value.device).reshape(value.shape) % 2
+    return value * keep.to(value.dtype)
+
+
+def _vary_dtypes(given: Given) -> Iterator[Given]:
+    """Other dtypes, of all tensors or of one argument; tensors in a list are of one dtype."""
+    alone = [slot for slot in tensor_slots(given) if slot.element is None]
+    for dtype in (torch.float64, torch.float16, torch.bfloat16):
+        for only in [None, *alone]:
+            yield _map_tensors(given, partial(_as, dtype), only)
+
+
+def _as(dtype: torch.dtype, value: torch.Tensor) -> torch.Tensor:
+    return value.to(dtype) if value.is_floating_point() else value
+
+
+def _map_tensors(
+    given: Given, change: Callable[[torch.Tensor], torch.Tensor], only: Slot | None
+) -> Given:
+    changed = {k: list(v) if isinstance(v, tuple | list) else v for k, v in given.items()}
+    for slot in tensor_slots(given) if only is None else [only]:
+        tensor = change(slot.of(given).detach())
+        if slot.element is None:
+            changed[slot.name] = tensor
+        else:
+            changed[slot.name][slot.element] = tensor
+    return changed
+
+
+# -- rules ---------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def _compile(text: str) -> CodeType:
+    return compile(text, "<rule>", "eval")
+
+
+def _evaluate(text: str, given: Given) -> Any:
+    """The value of an expression in a call; its text is made here, of names in the op's schema."""
+    return eval(_compile(text), {"torch": torch}, dict(given))  # noqa: S307
+
+
+_NO_VALUE = (ArithmeticError, LookupError, RuntimeError)
+
+
+def _holds(text: str, runs: list[OpRun], wanted: list[Any]) -> bool:
+    """Whether an expression has the wanted value in each run; a quotient by 0 has none."""
+    with suppress(*_NO_VALUE):
+        return all(_evaluate(text, r.given) == value for r, value in zip(runs, wanted, strict=True))
+    return False
+
+
+class ResultRule(NamedTuple):
+    """The rule of one result, in expressions of the arguments."""
+
+    source: Slot
+    """The argument whose device it has, and its dtype unless one is given."""
+    shape: str | None
+    """Of all of it."""
+    dims: tuple[str | None, ...]
+    """Of each dim where there is none of all; None is a data-dependent size."""
+    dtype: str | None
+
+    def text(self, sizes: Iterator[str]) -> str:
+        """As Python: `x.new_empty((x.shape[0], 3))`."""
+        shape = self.shape or _as_tuple([dim or next(sizes) for dim in self.dims])
+        return f"{self.source}.new_empty({shape}{f', dtype={self.dtype}' if self.dtype else ''})"
+
+    def make(self, given: Given, size: Callable[[], Any]) -> torch.Tensor:
+        """The fake result."""
+        sizes = [size() if dim is None else _evaluate(dim, given) for dim in self.dims]
+        shape = _evaluate(self.shape, given) if self.shape else sizes
+        dtype = _evaluate(self.dtype, given) if self.dtype else None
+        tensor: torch.Tensor = self.source.of(given).new_empty(shape, dtype=dtype)
+        return tensor
+
+
+def rules_of(runs: OpRuns) -> tuple[ResultRule, ...]:
+    """One rule for each result.
+
+    Raises:
+        Unfit: there is none that holds in every run, or the op is not one that has a fake kernel.
+    """
+    count = len(runs.shapes[0].made)
+    wrote = next((item.wrote for item in runs.every if item.wrote), "")
+    if wrote and not writes_to_arguments(runs.overload):
+        raise Unfit(f"it mutates its argument `{wrote}`, which its schema does not declare")
+    for item in runs.every:
+        _check_results(item, count)
+    rules = tuple(_rule(runs, number) for number in range(count))
+    if not all(_is_kept(r, e, n) for n, r in enumerate(rules) for e in runs.every):
+        raise Unfit("no rule for its results holds at all tried sizes")
+    return rules
+
+
+def _check_results(run: OpRun, count: int) -> None:
+    if any(not isinstance(value, torch.Tensor) for value in run.made):
+        raise Unfit("it returns something other than tensors, which is known only when it runs")
+    if len(run.made) != count:
+        raise Unfit("the number of tensors that it returns depends on its inputs")
+    memory = [slot.of(run.given).untyped_storage().data_ptr() for slot in tensor_slots(run.given)]
+    if any(value.numel() and value.untyped_storage().data_ptr() in memory for value in run.made):
+        raise Unfit("it returns its input or a view of it; have it return a clone")
+    if any(not value.is_contiguous() for value in run.made):
+        raise Unfit("its results are not contiguous in memory")
+
+
+def _is_kept(rule: ResultRule, run: OpRun, number: int) -> bool:
+    """Whether a run gave what a rule says."""
+    result = run.made[number]
+    unknown = iter([s for s, dim in zip(result.shape, rule.dims, strict=False) if dim is None])
+    with suppress(*_NO_VALUE):
+        made = rule.make(run.given, lambda: next(unknown, 0))
+        return (made.shape, made.dtype) == (result.shape, result.dtype)
+    return False
+
+
+def _rule(runs: OpRuns, number: int) -> ResultRule:
+    slots = tensor_slots(runs.shapes[0].given)
+    if not slots:
+        raise Unfit("it has no tensor argument, so the sizes of its result cannot be inferred")
+    dtype, source = _dtype(runs, number, slots)
+    wanted = [tuple(run.made[number].shape) for run in runs.shapes]
+    texts = [f"{slot}.shape" for slot in dict.fromkeys([source, *slots])]
+    texts += [f"torch.broadcast_shapes({a}.shape, {b}.shape)" for a, b in combinations(slots, 2)]
+    for text in texts:
+        if _holds(text, runs.shapes, wanted):
+            return ResultRule(source, text, (), dtype)
+    if len({*map(len, wanted)}) != 1:
+        raise Unfit("the number of dims of its result depends on its inputs")
+    dims = tuple(_dim(runs, number, dim, slots) for dim in range(len(wanted[0])))
+    return ResultRule(source, None, dims, dtype)
+
+
+def _dtype(runs: OpRuns, number: int, slots: list[Slot]) -> tuple[str | None, Slot]:
+    every = [*runs.shapes, *runs.dtypes]
+    results = [run.made[number] for run in every]
+    pairs = list(zip(every, results, strict=True))
+    devices = [s for s in slots if all(s.of(run.given).device == r.device for run, r in pairs)]
+    if not devices:
+        raise Unfit("its result is on a different device from its inputs")
+    for slot in devices:
+        if all(slot.of(run.given).dtype == result.dtype for run, result in pairs):
+            return None, slot
+    promoted = (f"torch.promote_types({a}.dtype, {b}.dtype)" for a, b in combinations(slots, 2))
+    for text in (str(results[0].dtype), *promoted):
+        if _holds(text, every, [result.dtype for result in results]):
+            return text, devices[0]
+    raise Unfit("no rule was found for the dtype of its result")
+
+
+def _dim(runs: OpRuns, number: int, dim: int, slots: list[Slot]) -> str | None:
+    """The rule of one size; None if it depends only on values."""
+    wanted = [run.made[number].shape[dim] for run in runs.shapes]
+    if any(run.made[number].shape[dim] != wanted[0] for run in runs.values):
+        return None
+    for text in _candidates(runs, slots, wanted):
+        if _holds(text, runs.shapes, wanted):
+            return text
+    raise Unfit(f"no rule was found for size {dim} of its result")
+
+
+def _candidates(runs: OpRuns, slots: list[Slot], wanted: list[int]) -> Iterator[str]:
+    """Candidates for a size, simplest first."""
+    items = [run.given for run in runs.shapes]
+    if len(set(wanted)) == 1:
+        yield str(wanted[0])
+    numbers = list(_numbers(items[0]))
+    sizes = [f"{slot}.shape[{dim}]" for slot in slots for dim in range(slot.of(items[0]).dim())]
+    basic = [*sizes, *numbers]
+    pairs = [
+        f"{left} {sign} {right}"
+        for one, other in combinations(basic, 2)
+        for sign in ("+", "*", "-", "//")
+        for left, right in ([(one, other)] if sign in "+*" else [(one, other), (other, one)])
+    ]
+    yield from basic
+    for text in basic:
+        yield from _lines(text, items, wanted)
+    for name in dict.fromkeys(slot.name for slot in slots if slot.element is not None):
+        rank = min(slot.of(items[0]).dim() for slot in slots if slot.name == name)
+        for dim in range(rank):  # summed over a list of tensors, as of what is concatenated
+            yield f"sum(each.shape[{dim}] for each in {name})"
+    yield from pairs
+    for text in pairs:
+        yield from _lines(f"({text})", items, wanted)
+    for size in basic:
+        for window, step in permutations(numbers, 2):  # as of a sliding window
+            yield f"({size} - {window}) // {step} + 1"
+
+
+def _numbers(given: Given) -> Iterator[str]:
+    for name, value in given.items():
+        if type(value) is int:
+            yield name
+        elif isinstance(value, tuple | list) and all(type(item) is int for item in value):
+            yield from (f"{name}[{index}]" for index in range(len(value)))
+
+
+def _lines(text: str, given: list[Given], wanted: list[int]) -> Iterator[str]:
+    """`scale * value + offset`, and `(value + offset) // step`, through all runs."""
+    with suppress(*_NO_VALUE):
+        values = [_evaluate(text, group) for group in given]
+        points = sorted(set(zip(values, wanted, strict=True)))
+        (x0, y0), (x1, y1) = points[0], points[-1]
+        if x0 == x1:
+            return
+        scale, left = divmod(y1 - y0, x1 - x0)
+        if not left and scale:
+            yield _plus(f"{scale} * {text}" if scale != 1 else text, y0 - scale * x0)
+        for step in range(2, _LARGEST_STEP + 1):
+            for offset in range(-step, step + 1):
+                if all((x + offset) // step == y for x, y in points):
+                    yield f"({_plus(text, offset)}) // {step}" if offset else f"{text} // {step}"
+                    return
+
+
+def _plus(text: str, offset: int) -> str:
+    return f"{text} + {offset}" if offset > 0 else f"{text} - {-offset}" if offset else text

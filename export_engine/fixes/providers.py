@@ -26,8 +26,7 @@ from export_engine.fixes import (
     shapes,
     specs,
 )
-from export_engine.fixes.code import line_rewrites
-from export_engine.fixes.code.branches import assumed_branches, size_branches
+from export_engine.fixes.code import assumed_branches, line_rewrites, size_branches
 from export_engine.fixes.excluded_calls import confirm_conditions
 from export_engine.fixes.rewrite import chunks, offer, recurrent, shrinking
 from export_engine.fixes.runs_in_eager import beside_eager
@@ -76,10 +75,6 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
 
     The frames of its error are read once, here; the traceback stays as text. Interrupted while
     looking for fixes, it gives those that were found by then.
-
-    Args:
-        attempt: a failure.
-        progress: called with the diagnosis, while fixes are tried, and with each that is found.
     """
     explained = replace(attempt, diagnosis=attempt.diagnosis or diagnose(attempt))
     items: list[Fix | NoFix] = []

@@ -32,11 +32,7 @@ T = TypeVar("T")
 
 
 def try_request(request: Request, progress: Report | None = None) -> Attempt:
-    """The attempt; one that exported has its `agreement`.
-
-    Raises:
-        KeyboardInterrupt: the user interrupted.
-    """
+    """The attempt; one that exported has its `agreement`."""
     attempt = remember(_key(request), request, lambda: _try(request, progress))
     return replace(attempt, request=request)
 

@@ -19,9 +19,9 @@ from export_engine.attempt import Attempt, Exported, Fix, Option, Request, Trial
 from export_engine.findings import Finding, Kind, copies_of_shared_inputs
 from export_engine.fixes import export_options, other_mode
 from export_engine.fixes.assumptions import with_answers
-from export_engine.fixes.code.branches import size_branches
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
-from export_engine.fixes.code.editing.try_edit import make_fix, try_edit
+from export_engine.fixes.code import size_branches
+from export_engine.fixes.code.text_edits import CannotRewrite
+from export_engine.fixes.code.try_edit import make_fix, try_edit
 from export_engine.fixes.excluded_calls import as_failure
 from export_engine.fixes.rewrite import offer
 from export_engine.fixes.rewrite.rewriting import rewrite
@@ -36,11 +36,7 @@ from export_engine.verify import Verified, line_shown
 
 
 def of_program(attempt: Attempt) -> Iterator[Fix]:
-    """Lossless fixes of an attempt that exported; none where nothing is known to be wrong.
-
-    Args:
-        attempt: one with its `agreement`.
-    """
+    """Lossless fixes of an attempt that exported; none where nothing is known to be wrong."""
     if not isinstance(attempt, Exported) or attempt.request is None:
         return
     copied = copies_of_shared_inputs(attempt)
@@ -88,11 +84,6 @@ def find_wrong_size(
     """The finding of a program that Verify found to differ from eager at some sizes, with fixes.
 
     None where it differs everywhere: then no size is the reason.
-
-    Args:
-        exported: the attempt.
-        verified: what Verify found.
-        progress: called before each fix is tried.
     """
     trial = verified.wrong_size
     if trial is None or exported.request is None:
@@ -129,14 +120,7 @@ def _why(trial: Trial) -> str:
 def mend_wrong_size(
     exported: Exported, trial: Trial, trials: Iterable[Trial], progress: Report | None = None
 ) -> Iterator[Fix]:
-    """Fixes with which the program agrees with eager, or does not take the sizes; tried.
-
-    Args:
-        exported: a program that differs from eager.
-        trial: at which sizes it does.
-        trials: everything that was compared.
-        progress: called before each export.
-    """
+    """Fixes with which the program agrees with eager, or does not take the sizes; tried."""
     request = exported.request
     if request is None or not trial.sizes:
         return

@@ -13,7 +13,7 @@ from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.fixes import autofix
-from export_engine.fixes.code.editing.try_edit import both_titles
+from export_engine.fixes.code.try_edit import both_titles
 from export_engine.shapes import Shapes
 
 

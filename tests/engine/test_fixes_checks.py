@@ -14,10 +14,9 @@ from export_engine.attempt import Exported, Failed, Fix, Request, apply_edits
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.fixes import AutofixReport, autofix
-from export_engine.fixes.code.branches.assumed_branches import assume_branch_on_data
-from export_engine.fixes.code.branches.branch_copies import clone_branch_results
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
-from export_engine.fixes.code.line_rules import disable_validation
+from export_engine.fixes.code.assumed_branches import assume_branch_on_data
+from export_engine.fixes.code.line_rules import clone_branch_results, disable_validation
+from export_engine.fixes.code.text_edits import CannotRewrite
 
 from .test_fixes_code import defined
 

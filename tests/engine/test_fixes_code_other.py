@@ -13,10 +13,9 @@ from export_engine.attempt import Exported, Failed, Fix, Kind, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.fixes import apply_fixes, autofix
-from export_engine.fixes.code import line_rewrites
-from export_engine.fixes.code.branches import assumed_branches
-from export_engine.fixes.code.calls.numpy_to_torch import with_torch
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
+from export_engine.fixes.code import assumed_branches, line_rewrites
+from export_engine.fixes.code.numpy_to_torch import with_torch
+from export_engine.fixes.code.text_edits import CannotRewrite
 from export_engine.shapes import Shapes
 
 from ..fixes.cases.code_other import Tapered, Windowed, copied, detour, many_or_few

@@ -15,8 +15,8 @@ import torch
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.fixes import autofix
-from export_engine.fixes.code.calls.numpy_to_torch import with_torch
-from export_engine.fixes.code.editing.text_edits import Source
+from export_engine.fixes.code.numpy_to_torch import with_torch
+from export_engine.fixes.code.text_edits import Source
 from export_engine.shapes import Shapes
 
 COLLECTS = """class Model(torch.nn.Module):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from export_engine.attempt import Exported, Failed
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.code.line_rules import answer_as_eager, drop_conversion
+from export_engine.fixes.code.text_edits import CannotRewrite
 
 from .test_fixes_checks import fixed
 

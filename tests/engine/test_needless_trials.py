@@ -11,7 +11,7 @@ from torch import nn
 from export_engine.attempt import Failed, Request
 from export_engine.capture import capture
 from export_engine.fixes import explain
-from export_engine.fixes.code.editing import try_edit
+from export_engine.fixes.code import try_edit
 from export_engine.shapes import Shapes
 
 Tensor = torch.Tensor

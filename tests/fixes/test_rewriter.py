@@ -12,8 +12,8 @@ import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
-from export_engine.fixes.code.editing.try_edit import try_without_gradients
+from export_engine.fixes.code.text_edits import CannotRewrite
+from export_engine.fixes.code.try_edit import try_without_gradients
 from export_engine.fixes.rewrite.form import NotStaged
 from export_engine.fixes.rewrite.rewriting import Rewritten, rewrite
 from export_engine.shapes import Shapes

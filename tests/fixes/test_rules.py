@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
-from export_engine.fixes.code.sizes.symbolic_sizes import symbolic
+from export_engine.fixes.code.sizes import symbolic
+from export_engine.fixes.code.text_edits import CannotRewrite
 from export_engine.fixes.rules.formulas import in_ops
 from export_engine.fixes.rules.match import Rule, apply_rules
 

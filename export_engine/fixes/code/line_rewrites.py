@@ -33,19 +33,18 @@ from export_engine.diagnose import (
     formats_a_tensor,
 )
 from export_engine.fixes.code import line_rules
-from export_engine.fixes.code.branches.branch_copies import clone_branch_results, clone_new_operands
-from export_engine.fixes.code.calls.numpy_to_torch import with_torch
-from export_engine.fixes.code.editing.eager_trials import agrees, agrees_at
-from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten, Source
-from export_engine.fixes.code.editing.try_edit import (
+from export_engine.fixes.code.eager_trials import agrees, agrees_at
+from export_engine.fixes.code.line_rules import clone_branch_results, clone_new_operands
+from export_engine.fixes.code.numpy_to_torch import with_torch
+from export_engine.fixes.code.sizes import LENGTHS, agrees_at_many_sizes, by_ops, symbolic
+from export_engine.fixes.code.text_edits import CannotRewrite, Rewritten, Source
+from export_engine.fixes.code.try_edit import (
     find_asking_lines,
     find_fixing_places,
     offer_edit,
     rewrite_lines,
     try_further,
 )
-from export_engine.fixes.code.sizes.numbers_by_ops import agrees_at_many_sizes, by_ops
-from export_engine.fixes.code.sizes.symbolic_sizes import LENGTHS, symbolic
 from export_engine.fixes.rules.formulas import in_ops
 from export_engine.fixes.rules.grids import find_scale_lines
 from export_engine.fixes.try_fixes import list_problems, read_failure, try_request

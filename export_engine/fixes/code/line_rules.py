@@ -1,4 +1,8 @@
-"""Rewrites of a line, each a page at most: text and line to text. `line_rewrites` offers them."""
+"""Rewrites of a line, each a page at most. `line_rewrites` offers them.
+
+Each takes the text of a file and a line in it, and gives the text with that line rewritten; it
+raises CannotRewrite where the line, or the function around it, is not of its kind.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,9 @@ from collections.abc import Iterable
 
 import torch.distributions
 
-from export_engine.fixes.code.editing.text_edits import (
+from export_engine.fixes.code.text_edits import (
     CannotRewrite,
+    Function,
     Piece,
     Rewritten,
     Source,
@@ -49,11 +54,7 @@ def _calls(source: Source) -> list[ast.Call]:
 
 
 def answer_as_eager(text: str, line: int) -> Rewritten:
-    """The text with eager's answer to every question of a function whether it is traced.
-
-    Raises:
-        CannotRewrite: the function at the line asks none.
-    """
+    """The text with eager's answer to every question of a function whether it is traced."""
     source = Source(text, line)
     plain = [call for call in _calls(source) if not call.args and not call.keywords]
     asked = [(call, "False") for call in plain if last_name(call.func) in _QUESTIONS]
@@ -61,11 +62,7 @@ def answer_as_eager(text: str, line: int) -> Rewritten:
 
 
 def write_in_the_open(text: str, line: int) -> Rewritten:
-    """The text with `.data` at a line as `.detach()`, a write that tracing sees.
-
-    Raises:
-        CannotRewrite: there is no `.data` at that line.
-    """
+    """The text with `.data` at a line as `.detach()`, a write that tracing sees."""
     source = Source(text, line)
     pairs = [
         (node, f"{source.of(node).removesuffix('data')}detach()")
@@ -76,11 +73,7 @@ def write_in_the_open(text: str, line: int) -> Rewritten:
 
 
 def disable_validation(text: str, line: int) -> Rewritten:
-    """The text with `validate_args=False` for every distribution that a function makes.
-
-    Raises:
-        CannotRewrite: the function at the line makes none that checks its arguments.
-    """
+    """The text with `validate_args=False` for every distribution that a function makes."""
     source = Source(text, line)
     pieces = []
     for call in _calls(source):
@@ -97,11 +90,7 @@ def disable_validation(text: str, line: int) -> Rewritten:
 
 
 def pass_plain_bools(text: str, line: int) -> Rewritten:
-    """The text with flags that a call at a line is given as plain bools: `is_causal=seq > 1`.
-
-    Raises:
-        CannotRewrite: no call there is given a comparison.
-    """
+    """The text with flags that a call at a line is given as plain bools: `is_causal=seq > 1`."""
     source = Source(text, line)
     flags = [
         (k.value, f"True if {source.of(k.value)} else False")
@@ -120,9 +109,6 @@ def copy_by_torch(text: str, line: int) -> Rewritten:
     """The text with `copy.copy(x)` and `copy.deepcopy(x)` as a view, and as a clone.
 
     Those at a line; where it copies nothing, those of its function, whose copies it may use.
-
-    Raises:
-        CannotRewrite: nothing is copied there, or not a name.
     """
     source = Source(text, line)
     names = {
@@ -145,16 +131,7 @@ def copy_by_torch(text: str, line: int) -> Rewritten:
 
 
 def drop_conversion(text: str, line: int, column: int) -> Rewritten:
-    """The text with the module itself where it is converted.
-
-    Args:
-        text: of the file.
-        line: at which what is converted begins.
-        column: at which it begins, in characters from 0.
-
-    Raises:
-        CannotRewrite: that line converts nothing.
-    """
+    """The text with the module itself where it is converted."""
     source = Source(text, line)
     start = source.at_line(line) + column
     chain = [
@@ -181,11 +158,7 @@ def drop_conversion(text: str, line: int, column: int) -> Rewritten:
 
 
 def drop_cache(text: str, line: int) -> Rewritten:
-    """The text with the dict that is asked at a line taken as empty.
-
-    Raises:
-        CannotRewrite: none is asked there, or the function does not make what the dict lacks.
-    """
+    """The text with the dict that is asked at a line taken as empty."""
     source = Source(text, line)
     nodes = [node for node in ast.walk(source.function) if isinstance(node, ast.expr)]
     lookups = [(node, pair) for node in nodes if (pair := _split_lookup(node)) is not None]
@@ -223,11 +196,7 @@ def _of_empty(node: ast.expr, name: str) -> str:
 
 
 def skip_message(text: str, line: int) -> Rewritten:
-    """The text with a statement that only warns, logs or prints skipped while exporting.
-
-    Raises:
-        CannotRewrite: there is no such statement at that line.
-    """
+    """The text with a statement that only warns, logs or prints skipped while exporting."""
     source = Source(text, line)
     for node in ast.walk(source.function):
         if isinstance(node, ast.Expr) and is_message(node) and spans(node, line):
@@ -238,11 +207,7 @@ def skip_message(text: str, line: int) -> Rewritten:
 
 
 def wrap_in_guards(text: str, line: int) -> Rewritten:
-    """The text with the deciding comparisons at a line wrapped in guard_or_false.
-
-    Raises:
-        CannotRewrite: there is none, or its statement does not begin its line.
-    """
+    """The text with the deciding comparisons at a line wrapped in guard_or_false."""
     source = Source(text, line)
     nodes = [node for node in _list_deciding(source.function) if spans(node, line)]
     if not nodes:
@@ -282,3 +247,102 @@ def _list_deciding(function: ast.AST) -> list[ast.Compare]:
         if isinstance(test, ast.Compare)
         and not any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in test.ops)
     ]
+
+
+# -- copies in branches of torch.cond --------------------------------------------------------------
+
+
+def clone_branch_results(text: str, line: int) -> Rewritten:
+    """The text with what the branch at a line returns, and what it mutates, cloned."""
+    source = Source(text, line)
+    branch = source.function
+    for node in ast.walk(branch):
+        if isinstance(node, ast.Lambda) and node.lineno <= line <= (node.end_lineno or 0):
+            return source.replace(_clone_returned(source, node.body))
+    if not isinstance(branch, ast.FunctionDef) or not branch.body:
+        raise CannotRewrite("the branch is not a function")
+    pieces = []
+    parameters = [argument.arg for argument in branch.args.args if argument.arg != "self"]
+    mutated = [name for name in parameters if name in _find_mutated(branch)]
+    first = branch.body[0]
+    at = source.start(first)
+    before = text[source.line_start(first) : at]
+    follows = "; " if before.strip() else f"\n{before}"  # the body may be on the line of the `def`
+    pieces += [Piece(at, at, f"{name} = {name}.clone(){follows}") for name in mutated]
+    for node in ast.walk(branch):
+        if isinstance(node, ast.Return) and node.value is not None and not mutated:
+            pieces += _clone_returned(source, node.value)
+    if not pieces:
+        raise CannotRewrite("the branch returns none of its inputs")
+    return source.replace(pieces)
+
+
+def clone_new_operands(text: str, line: int) -> Rewritten:
+    """As `clone_branch_results`, where no caller can see what the branch writes to."""
+    branch = Source(text, line).function
+    if not isinstance(branch, ast.FunctionDef):
+        raise CannotRewrite("the branch is not a function")
+    names = [argument.arg for argument in branch.args.args]
+    calls = _find_calls(text, branch)
+    for at, name in enumerate(names):
+        if name in _find_mutated(branch) and not all(_is_new(call, at) for call in calls):
+            raise CannotRewrite(f"`{name}` may be used outside of the branch")
+    if not calls:
+        raise CannotRewrite("the call of the branch is not in the file")
+    return clone_branch_results(text, line)
+
+
+def _find_calls(text: str, branch: ast.FunctionDef) -> list[ast.Call]:
+    """The calls that name a branch, in the block of code that defines it."""
+    owners = [
+        owner
+        for owner in ast.walk(ast.parse(text))
+        for node in ast.iter_child_nodes(owner)
+        if isinstance(node, ast.FunctionDef)
+        and (node.name, node.lineno) == (branch.name, branch.lineno)
+    ]
+    return [
+        node
+        for owner in owners
+        for node in ast.walk(owner)
+        if isinstance(node, ast.Call)
+        and any(isinstance(e, ast.Name) and e.id == branch.name for e in (*node.args, node.func))
+    ]
+
+
+def _is_new(call: ast.Call, at: int) -> bool:
+    """Whether an operand of a `torch.cond` is a tensor that this expression makes."""
+    operands = call.args[-1] if call.args else None
+    if not isinstance(operands, ast.Tuple | ast.List) or at >= len(operands.elts):
+        return False
+    operand = operands.elts[at]
+    if isinstance(operand, ast.Call):
+        return isinstance(operand.func, ast.Attribute) and operand.func.attr == "clone"
+    return isinstance(operand, ast.BinOp)
+
+
+def _clone_returned(source: Source, value: ast.expr) -> list[Piece]:
+    if isinstance(value, ast.Tuple | ast.List):
+        return [piece for expression in value.elts for piece in _clone_returned(source, expression)]
+    if isinstance(value, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
+        return [Piece(source.end(value), source.end(value), ".clone()")]
+    return []
+
+
+def _find_mutated(branch: Function) -> set[str]:
+    """Names whose tensors a branch writes in place."""
+    names = set()
+    for node in ast.walk(branch):
+        written: ast.expr | None = None
+        if isinstance(node, ast.AugAssign):
+            written = node.target
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            written = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name = node.func.attr
+            written = node.func.value if name.endswith("_") and not name.endswith("__") else None
+        while isinstance(written, ast.Subscript):
+            written = written.value
+        if isinstance(written, ast.Name):
+            names.add(written.id)
+    return names

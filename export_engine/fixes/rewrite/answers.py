@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
+from export_engine.fixes.code.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.expressions import Names
 from export_engine.fixes.rewrite.facts import Facts
 from export_engine.fixes.rewrite.form import (
@@ -385,10 +385,6 @@ _ELEMENTWISE = frozenset(
 
 def drop_slices(value: ast.expr, slices: list[ast.expr]) -> ast.expr | None:
     """A value without the slices that it is cut to, where each element is computed by itself.
-
-    Args:
-        value: of an assignment to slices.
-        slices: that are written.
 
     Returns:
         None where it has none of them.

@@ -13,9 +13,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
-from export_engine.fixes.code.editing.eager_trials import REACHED, agrees
-from export_engine.fixes.code.editing.text_edits import CannotRewrite, Piece, Rewritten, Source
-from export_engine.fixes.code.editing.try_edit import offer_edit, stacks_of, try_edit
+from export_engine.fixes.code.eager_trials import REACHED, agrees
+from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Rewritten, Source
+from export_engine.fixes.code.try_edit import offer_edit, stacks_of, try_edit
 from export_engine.progress import Progress, Report
 from export_engine.source import Location, original_file
 
@@ -40,10 +40,6 @@ def suggest_chunks(attempt: Failed, progress: Report | None = None) -> Iterator[
     """The fix of chunks in a function that led to a bound; none where eager answers otherwise.
 
     torch says where it asked for a size, which is mostly where a chunk is computed with.
-
-    Args:
-        attempt: a diagnosed failure.
-        progress: called before an export.
     """
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
@@ -103,11 +99,7 @@ def _fix(attempt: Failed, edit: Edit, line: int, progress: Report | None) -> Fix
 
 
 def without_chunks(text: str, line: int) -> AtOnce:
-    """The text with one chunk at a line.
-
-    Raises:
-        CannotRewrite: no chunks are made there, or a position is used for more than slicing.
-    """
+    """The text with one chunk at a line."""
     source = Source(text, line)
     for node in ast.walk(source.function):
         loop = node if isinstance(node, ast.For | ast.comprehension) else None

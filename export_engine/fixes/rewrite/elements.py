@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
 
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
+from export_engine.fixes.code.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.facts import Facts, Masked, Rows, describe
 from export_engine.fixes.rewrite.form import Site
 
@@ -220,11 +220,7 @@ class Elements:
 
 
 def find_alike(values: list[Any]) -> Any:
-    """The first of values that torch.stack takes without a change.
-
-    Raises:
-        CannotRewrite: they are not all tensors of one shape and dtype.
-    """
+    """The first of values that torch.stack takes without a change."""
     kinds = {str(describe(value)[:3]) for value in values}
     if len(kinds) != 1 or not isinstance(values[0], torch.Tensor):
         raise CannotRewrite("a data-dependent index reads values of different shapes or dtypes")

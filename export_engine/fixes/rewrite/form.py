@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy, deepcopy
 from typing import Any, NamedTuple, TypeVar
 
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
+from export_engine.fixes.code.text_edits import CannotRewrite
 
 Node = TypeVar("Node", bound=ast.AST)
 Block = list[ast.stmt]
@@ -168,13 +168,7 @@ def find_blocks(node: ast.stmt) -> list[Block]:
 def has_exit(
     statements: Sequence[ast.stmt], kinds: tuple[type[ast.stmt], ...], *, loops: bool = True
 ) -> bool:
-    """Whether there is an exit of these kinds.
-
-    Args:
-        statements: of a block.
-        kinds: of exits.
-        loops: whether those of inner loops count.
-    """
+    """Whether there is an exit of these kinds; `loops` says if those of inner loops count."""
     for statement in statements:
         if isinstance(statement, kinds):
             return True
@@ -219,13 +213,7 @@ def change_children(node: Node, change: Callable[[ast.AST], object]) -> Node:
 def change_blocks(
     node: ast.stmt, statement: Callable[[ast.stmt], Block], expression: Callable[[ast.AST], object]
 ) -> ast.stmt:
-    """A statement whose expressions, and the statements within, are changed; itself if none is.
-
-    Args:
-        node: the statement.
-        statement: gives the replacement of a statement within.
-        expression: gives the replacement of any other part.
-    """
+    """A statement whose expressions, and the statements within, are changed; itself if none is."""
     fields = {
         part: [new for old in block for new in statement(old)]
         for part in ("body", "orelse", "finalbody")

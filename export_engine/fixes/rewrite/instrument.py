@@ -6,7 +6,7 @@ import ast
 import textwrap
 from typing import Any, cast
 
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
+from export_engine.fixes.code.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.analysis import Liveness
 from export_engine.fixes.rewrite.form import (
     COLLECT,

@@ -13,7 +13,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
+from export_engine.fixes.code.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.form import (
     Block,
     Function,

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
+from export_engine.fixes.code.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.analysis import (
     Liveness,
     find_appended,
@@ -114,12 +114,7 @@ class Lowering(Loops):
         return [*statements[:at], *lines, *statements[at:]]
 
     def block(self, statements: Block, live: set[str]) -> Block:
-        """A block, lowered.
-
-        Args:
-            statements: in normal form.
-            live: the names that matter after them.
-        """
+        """A block in normal form, lowered; `live` names matter after it."""
         after = [live]
         for other_statement in reversed(statements):
             after.append(Liveness.before(other_statement, after[-1]))
@@ -574,13 +569,9 @@ class Lowering(Loops):
         return statements
 
     def _return_value(self, name: str, facts: Choice, at: int, *, is_kept: bool) -> ast.expr:
-        """The result of a function of cond for a name: no alias, and a tensor.
+        """What a way of cond gives for a name: no alias, and a tensor.
 
-        Args:
-            name: that the branch binds.
-            facts: of the branch.
-            at: 0 for its first way, 1 for the other.
-            is_kept: whether it is a number that this way leaves as the operand that it got.
+        `is_kept` of a number that the way leaves as the operand that it got.
         """
         pairs = facts.pairs.get(name, [])
         kinds = {pair[:2][at].kind for pair in pairs}

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import torch
 
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
+from export_engine.fixes.code.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.analysis import Liveness, find_root, is_in_place
 from export_engine.fixes.rewrite.expressions import Names, Staged, is_touched, lift
 from export_engine.fixes.rewrite.form import (
@@ -139,12 +139,7 @@ class Normal:
         return statements
 
     def _statement(self, node: ast.stmt, *, inside: bool) -> Block:
-        """A statement in normal form.
-
-        Args:
-            node: the statement.
-            inside: whether it is in a staged `if`, `for` or `while`, where all effects are names.
-        """
+        """A statement in normal form; `inside` what is staged, all effects are names."""
         match node:
             case ast.Match():
                 return self._block(self._as_ifs(node), inside=inside)

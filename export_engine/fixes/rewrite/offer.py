@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, Request, text_in_effect
-from export_engine.fixes.code.editing.eager_trials import agrees, takes_what_eager_takes
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
-from export_engine.fixes.code.editing.try_edit import (
+from export_engine.fixes.code.eager_trials import agrees, takes_what_eager_takes
+from export_engine.fixes.code.text_edits import CannotRewrite
+from export_engine.fixes.code.try_edit import (
     COSTS_GRADIENTS,
     find_fixing_places,
     offer_edit,

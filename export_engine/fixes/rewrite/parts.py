@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
+from export_engine.fixes.code.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.form import (
     SCOPES,
     Function,
@@ -207,11 +207,6 @@ class _Present:
 
     def _check(self, block: list[ast.stmt], *, is_sure: bool, is_top: bool = False) -> bool:
         """Whether the name has a value after a block.
-
-        Args:
-            block: that is run.
-            is_sure: whether it has one before.
-            is_top: whether the block is the function's own.
 
         Raises:
             CannotRewrite: it is read where it may have none, other than by an operation.

@@ -18,7 +18,7 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statica
 from torch.overrides import TorchFunctionMode
 
 from export_engine.defects import log_internal_error
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
+from export_engine.fixes.code.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.elements import (
     Chosen,
     Elements,

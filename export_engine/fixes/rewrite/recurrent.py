@@ -12,14 +12,8 @@ from collections.abc import Iterator, Mapping
 import torch
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, text_in_effect
-from export_engine.fixes.code.editing.text_edits import (
-    CannotRewrite,
-    Piece,
-    Rewritten,
-    Source,
-    free_name,
-)
-from export_engine.fixes.code.editing.try_edit import find_fixing_places, offer_edit, try_edit
+from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Rewritten, Source, free_name
+from export_engine.fixes.code.try_edit import find_fixing_places, offer_edit, try_edit
 from export_engine.progress import Progress, Report
 from export_engine.source import original_file
 
@@ -211,11 +205,7 @@ def _find_called_module(text: str, line: int, modules: Mapping[str, object]) -> 
 def _rewrite_calls(
     source: Source, line: int, modules: Mapping[str, torch.nn.RNNBase]
 ) -> tuple[Rewritten, str]:
-    """The text with a function's calls of torch's own recurrent modules as scans; their classes.
-
-    Raises:
-        CannotRewrite: there is no such call, or the module does what the scan does not.
-    """
+    """The text with a function's calls of torch's own recurrent modules as scans; their classes."""
     calls = {
         node: modules[node.func.attr]
         for node in ast.walk(source.function)
@@ -268,11 +258,7 @@ def _shares_storage(module: torch.nn.RNNBase) -> bool:
 
 
 def _helper(source: Source, text: str) -> Piece:
-    """A function that another one uses, before its first statement.
-
-    Raises:
-        CannotRewrite: the function has no statement.
-    """
+    """A function that another one uses, before its first statement."""
     first = _first_statement(source)
     at, indent = source.start(first), source.indent(first)
     deeper = "\n".join(f"{indent}{part}" if part else "" for part in text.split("\n"))
@@ -345,11 +331,7 @@ def _cell_of(
 def _rewrite_packed(
     source: Source, modules: Mapping[str, torch.nn.RNNBase]
 ) -> tuple[Rewritten, str]:
-    """The text with a function's recurrent modules of packed rows as masked scans; their classes.
-
-    Raises:
-        CannotRewrite: the rows are packed otherwise, or a module does what the scan does not.
-    """
+    """The text with a function's recurrent modules of packed rows as masked scans."""
     calls = [node for node in ast.walk(source.function) if isinstance(node, ast.Call)]
     packs = [call for call in calls if _name(call) == _PACK]
     pads = [call for call in calls if _name(call) == _PAD]

@@ -12,9 +12,9 @@ import torch
 
 from export_engine.attempt import Edit, EditError, Failed, Kind, Request
 from export_engine.capture import capture
-from export_engine.fixes.code.editing.eager_trials import REACHED
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
-from export_engine.fixes.code.editing.try_edit import with_edit
+from export_engine.fixes.code.eager_trials import REACHED
+from export_engine.fixes.code.text_edits import CannotRewrite
+from export_engine.fixes.code.try_edit import with_edit
 from export_engine.fixes.rewrite.emit import emit
 from export_engine.fixes.rewrite.expressions import Names
 from export_engine.fixes.rewrite.facts import Facts
@@ -92,13 +92,7 @@ class Staged(NamedTuple):
 
 
 def is_asked(text: str, line: int, kind: Kind) -> bool:
-    """Whether a line asks Python for a way, as the test of a branch does, or for an element.
-
-    Args:
-        text: of a file.
-        line: in the text.
-        kind: of the failure there: of some, any line may be what asks.
-    """
+    """Whether a line asks Python for a way, as the test of a branch does, or for an element."""
     try:
         function = parse_function(text, line)
     except CannotRewrite:

@@ -13,15 +13,9 @@ from functools import partial
 from typing import NamedTuple
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, text_in_effect
-from export_engine.fixes.code.editing.eager_trials import agrees
-from export_engine.fixes.code.editing.text_edits import (
-    CannotRewrite,
-    Piece,
-    Source,
-    free_name,
-    spans,
-)
-from export_engine.fixes.code.editing.try_edit import (
+from export_engine.fixes.code.eager_trials import agrees
+from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Source, free_name, spans
+from export_engine.fixes.code.try_edit import (
     COSTS_GRADIENTS,
     leads_on,
     make_fix,

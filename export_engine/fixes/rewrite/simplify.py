@@ -23,12 +23,7 @@ _PURE = (ast.Assign, ast.Return, ast.Expr)
 
 
 def simplify(body: Block, synthetic: set[str]) -> Block:
-    """A function's body with what no reader needs gone.
-
-    Args:
-        body: of a function.
-        synthetic: the names that a lowering gave.
-    """
+    """A function's body with what no reader needs gone."""
     return _tidy(_inline(body, synthetic))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from export_engine.fixes.code.editing.text_edits import CannotRewrite
+from export_engine.fixes.code.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.expressions import Names
 from export_engine.fixes.rewrite.facts import Facts, Value
 from export_engine.fixes.rewrite.form import Block, call, let, parse_expression
@@ -50,11 +50,6 @@ def _dtype(value: Value) -> dict[str, ast.expr]:
 
 def zeros_of(value: Value, known: dict[str, Value], fill: ast.expr | None = None) -> ast.expr:
     """A tensor of a value's shape and dtype, in terms of the names that are known.
-
-    Args:
-        value: of which the shape is wanted.
-        known: names before the loop.
-        fill: what it is filled with; 0 if it is not given.
 
     Raises:
         CannotRewrite: no known name has a size of it.

@@ -10,7 +10,7 @@ import ast
 from collections import defaultdict
 from functools import partial
 
-from export_engine.fixes.code.editing.text_edits import (
+from export_engine.fixes.code.text_edits import (
     CannotRewrite,
     Piece,
     Rewritten,
@@ -163,11 +163,7 @@ _MODULES = {
 
 
 def in_ops(text: str, line: int) -> Rewritten:
-    """The text with the first such function at a line computed with other ops.
-
-    Raises:
-        CannotRewrite: there is none, or what it is given is not told apart.
-    """
+    """The text with the first such function at a line computed with other ops."""
     source = Source(text, line)
     for node in ast.walk(source.function):
         if not isinstance(node, ast.Call) or not spans(node, line):

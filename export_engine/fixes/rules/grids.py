@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from export_engine.fixes.code.editing.text_edits import last_name, spans
+from export_engine.fixes.code.text_edits import last_name, spans
 
 
 def affine_grid(said: Mapping[str, str], torch: str) -> str | None:
@@ -117,14 +117,7 @@ def pool_rows(said: Mapping[str, str], torch: str) -> str:
 
 
 def build_pool(count: int, mean: bool, said: Mapping[str, str], torch: str) -> str | None:
-    """A pool without padding, for every size; None where it is not told.
-
-    Args:
-        count: how many dims it pools.
-        mean: whether it is a mean, not a maximum.
-        said: the text of each parameter.
-        torch: what torch is called there.
-    """
+    """A pool without padding, for every size; None where it is not told."""
     values = said["input"]
     kernels = _each(said["kernel_size"], count)
     strides = kernels if said["stride"] == "None" else _each(said["stride"], count)

@@ -66,15 +66,7 @@ def apply_rules(
     of: Callable[[ast.expr], str],
     taken: Collection[str] = (),
 ) -> tuple[str, Rule] | None:
-    """What replaces a call, and the rule; None where no rule fits.
-
-    Args:
-        rules: of the function that is called.
-        call: the call.
-        torch: what torch is called there.
-        of: the text of an expression.
-        taken: names that the replacement may not bind.
-    """
+    """What replaces a call, and the rule; None where no rule fits."""
     for rule in rules:
         values = _bind(rule, call)
         if values is None:

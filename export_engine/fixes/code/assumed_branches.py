@@ -28,15 +28,9 @@ from export_engine.attempt import (
 from export_engine.capture import quiet
 from export_engine.diagnose import DataDependent, diagnose
 from export_engine.fixes.assumptions import join_texts
-from export_engine.fixes.code.branches.take_branch import find_branch
-from export_engine.fixes.code.editing.text_edits import (
-    CannotRewrite,
-    Piece,
-    Source,
-    spans,
-    with_way,
-)
-from export_engine.fixes.code.editing.try_edit import further, offer_edit, runs, try_edit, with_edit
+from export_engine.fixes.code.size_branches import find_branch
+from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Source, spans, with_way
+from export_engine.fixes.code.try_edit import further, offer_edit, runs, try_edit, with_edit
 from export_engine.fixes.try_fixes import read_failure
 from export_engine.process import sandbox
 from export_engine.progress import Progress, Report
@@ -145,12 +139,6 @@ def _take_way(
 def list_checks(torch: str, test: ast.expr, *, holds: bool, is_tensor: bool) -> _Checks:
     """The conditions that make a test hold, or not hold.
 
-    Args:
-        torch: what torch is called there.
-        test: of a branch.
-        holds: whether it is to hold.
-        is_tensor: whether it is a tensor, and not a number.
-
     Raises:
         CannotRewrite: its test is not a value, or compares several.
     """
@@ -184,15 +172,7 @@ def list_checks(torch: str, test: ast.expr, *, holds: bool, is_tensor: bool) -> 
 def _find_state(
     request: Request, source: Source, test: ast.expr, owner: str, found: Exported | None
 ) -> list[str]:
-    """The parameters and buffers that a test asks, `self.ready`; none if it asks more.
-
-    Args:
-        request: with the model.
-        source: of the test.
-        test: of the branch.
-        owner: the qualified name of the class whose method asks.
-        found: the program in which one way is taken.
-    """
+    """The parameters and buffers that a test asks, `self.ready`; none if it asks more."""
     model = getattr(request.target, "__self__", request.target)
     arguments = source.function.args.args
     agreement = found.agreement if found is not None else None

@@ -18,7 +18,7 @@ from export_engine.attempt import Edit, EditError, Exported, Request, apply_edit
 from export_engine.capture import as_exported, model_kept
 from export_engine.defects import log_internal_error
 from export_engine.findings import ops_of
-from export_engine.fixes.code.editing.try_edit import with_edit
+from export_engine.fixes.code.try_edit import with_edit
 from export_engine.process import Deadline, undone
 from export_engine.shapes import Pinned, Static
 from export_engine.torch_internals import pytree
@@ -90,11 +90,6 @@ def takes_what_eager_takes(request: Request, edit: Edit, found: Exported) -> boo
 
     The ways of torch.cond share what torch assumes of sizes: of every input may be asserted what
     only one of them needs. Memory that nobody wrote is filled alike on both sides.
-
-    Args:
-        request: with the edits in effect so far.
-        edit: with which the program was exported.
-        found: the attempt that gave it.
     """
     program = found.program.module()
     filled = memory_filled_in_calls(op.name for op in ops_of(found.program))
@@ -187,12 +182,7 @@ def _shapes(result: Any) -> list[tuple[int, ...]]:
 
 
 def _has_elements(shapes: list[tuple[int, ...]], others: Iterable[list[tuple[int, ...]]]) -> bool:
-    """Whether a result's tensors have elements, and in a dim that varies more than one row.
-
-    Args:
-        shapes: of the result.
-        others: of all results.
-    """
+    """Whether a result's tensors have elements, and in a dim that varies more than one row."""
     alike = [groups for groups in others if list(map(len, groups)) == list(map(len, shapes))]
     for at, shape in enumerate(shapes):
         varies = [len({groups[at][dim] for groups in alike}) > 1 for dim in range(len(shape))]
@@ -208,12 +198,6 @@ def _run_each(
     patience: Deadline,
 ) -> bool:
     """Runs a model on inputs with edits in effect; it is as before.
-
-    Args:
-        edits: that are run.
-        inputs: numbered.
-        stops: called with each result, or the error; whether to stop.
-        patience: with all but the first run, which is on the example.
 
     Returns:
         Whether it stopped.

@@ -95,11 +95,7 @@ class Source:
         return self.text[self.start(node) : self.end(node)]
 
     def indent(self, node: ast.stmt) -> str:
-        """The text before a statement in its line.
-
-        Raises:
-            CannotRewrite: that is another statement.
-        """
+        """The text before a statement in its line."""
         before = self._lines[node.lineno - 1][: node.col_offset]
         if before.strip():
             raise CannotRewrite("the statement does not begin its line")
@@ -110,11 +106,7 @@ class Source:
         return bool(self.text[self.line_start(statement) : self.start(statement)].strip())
 
     def block_at(self, indent: str, kept: list[ast.stmt]) -> list[str]:
-        """The lines of a block of a statement, moved to an indent.
-
-        Raises:
-            CannotRewrite: a string in it spans lines.
-        """
+        """The lines of a block of a statement, moved to an indent."""
         if any(map(_spans_lines, kept)):
             raise CannotRewrite("the branch contains a multi-line string")
         if self.is_beside(kept[0]):
@@ -222,11 +214,7 @@ def spans(node: ast.expr | ast.stmt, line: int) -> bool:
 
 
 def with_way(source: Source, branch: ast.If, kept: list[ast.stmt]) -> Piece:
-    """A branch replaced by one of its blocks; by nothing where that is empty.
-
-    Raises:
-        CannotRewrite: it is an `elif`, or the block is one.
-    """
+    """A branch replaced by one of its blocks; by nothing where that is empty."""
     indent = source.indent(branch)
     if any(source.text.startswith("elif", source.start(s)) for s in (branch, *kept[:1])):
         raise CannotRewrite("an `elif` runs only if the earlier tests are False")

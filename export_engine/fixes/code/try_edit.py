@@ -26,7 +26,7 @@ from export_engine.attempt import (
 from export_engine.defects import log_internal_error
 from export_engine.diagnose import counts_gradients_wrong, diagnose
 from export_engine.fixes import assumptions, dim_names, export_options, shapes
-from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten
+from export_engine.fixes.code.text_edits import CannotRewrite, Rewritten
 from export_engine.fixes.excluded_calls import allows_any, calls_without
 from export_engine.fixes.try_fixes import list_problems, read_failure, try_request
 from export_engine.progress import Report
@@ -146,13 +146,7 @@ def rewrite_lines(
 def try_further(
     request: Request, edit: Edit, rewrite: Callable[[str, int], Rewritten] | None
 ) -> tuple[Edit, Attempt | None]:
-    """The attempt with an edit, and with a rewrite of each line at which it fails then.
-
-    Args:
-        request: with the edits in effect so far.
-        edit: to be tried.
-        rewrite: of a line; left out, the edit alone is tried.
-    """
+    """The attempt with an edit, and with a rewrite of each line at which it fails then."""
     attempt = try_edit(request, edit)
     for _ in range(_MOST_ROUNDS):
         if not isinstance(attempt, Failed) or rewrite is None:

@@ -1,1 +1,0 @@
-"""Fixes of branches and choices on data and on sizes."""

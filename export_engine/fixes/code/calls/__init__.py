@@ -1,1 +1,0 @@
-"""Fixes of single calls and indices: NumPy, writes by index, distributions, logging."""

@@ -1,1 +1,0 @@
-"""Rewrites a user's function in memory, tries it, and compares it in eager."""

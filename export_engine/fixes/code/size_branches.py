@@ -1,0 +1,653 @@
+"""A branch on a size of which one way is right for every size: `if missing: x = pad(x, missing)`.
+
+Padding by 0 changes nothing, and a table interpolated to its own size is itself. Then the branch is
+a shortcut, and without it nothing depends on the size. That both ways give the same is compared
+with eager, at sizes where the condition holds and at ones where it does not.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import reduce
+from itertools import islice
+from typing import NamedTuple
+
+from export_engine.attempt import (
+    Attempt,
+    Edit,
+    Exported,
+    Failed,
+    Fix,
+    Request,
+    line_before,
+    text_in_effect,
+)
+from export_engine.diagnose import SizesViolated, UnbackedSize, diagnose, is_unrolled
+from export_engine.fixes.code.eager_trials import agrees_at
+from export_engine.fixes.code.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    free_name,
+    spans,
+    with_way,
+)
+from export_engine.fixes.code.try_edit import (
+    both_titles,
+    find_bounds_fix,
+    further,
+    leads_on,
+    make_fix,
+    name_edited_file,
+    try_edit,
+    with_bounds,
+    with_edit,
+)
+from export_engine.fixes.excluded_calls import (
+    allows_any,
+    as_failure,
+    calls_without,
+    iter_excluded_calls,
+)
+from export_engine.fixes.rewrite.rewriting import rewrite as rewrite_control_flow
+from export_engine.fixes.try_fixes import list_problems, read_failure
+from export_engine.progress import Progress, Report
+from export_engine.source import Location, code_of, original_file
+from export_engine.traced_sizes import ShapeViolation, assumable
+
+_MOST_SIZES = 3
+_MOST_PLACES = 4
+"""Places that are rewritten with a branch."""
+
+
+def suggest_size_branch(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+    """The way of a branch on a requested size that is right for every size that was compared."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    facts = diagnosis.facts if diagnosis else None
+    if request is None or diagnosis is None:
+        return
+    asked = _find_asking_lines(request, facts) if isinstance(facts, SizesViolated) else []
+    if isinstance(facts, UnbackedSize) and diagnosis.stack:
+        asked = [_find_asking_line(attempt, request, facts, diagnosis.stack[-1])]
+    for branch in asked:
+        line, file = branch.place.line, branch.place.file
+        text, at = text_in_effect(request.edits, file, line)
+        texts: set[str] = set()
+        narrower: Fix | None = None
+        for way in _WAYS if branch.others else ():
+            title = way.title.format(line=line)
+            if progress:
+                progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
+            try:
+                if way.rewrite is None:
+                    edit = rewrite_control_flow(request, original_file(file), text, at).edit
+                else:
+                    rewritten = way.rewrite(text, at)
+                    edit = Edit(original_file(file), text, rewritten.text, (rewritten.function,))
+            except CannotRewrite:
+                continue
+            if edit.after in texts:
+                continue
+            texts.add(edit.after)
+            fix = _try_branch(attempt, edit, branch, title, progress)
+            if fix is None:
+                continue
+            title = fix.title
+            if way.rewrite is copy_slices:
+                title = title.replace(_SLICE, "copy another slice")
+            beyond = fix.narrows and way.rewrite is not None  # else it may need more than bounds do
+            fix = replace(fix, title=title, why=way.why, beyond_bounds=beyond)
+            if way.bounded or not (fix.after and fix.narrows):
+                yield fix
+                return
+            narrower = narrower or fix
+        if narrower is not None:
+            yield narrower
+            return
+
+
+_SLICE = "copy a slice by index"
+
+
+class _Branch(NamedTuple):
+    """A line that asks for sizes."""
+
+    place: Location
+    others: list[Request]
+    """Calls at sizes for which its condition is the other way round."""
+    texts: frozenset[str] = frozenset()
+    """What it requires of Dims."""
+
+
+def _find_asking_lines(request: Request, facts: SizesViolated) -> list[_Branch]:
+    """The lines that ask for a size, the first file's."""
+    groups: dict[int, list[ShapeViolation]] = {}
+    for problem in facts.problems:
+        if problem.stack and problem.excluded and not is_unrolled(problem.stack):
+            groups.setdefault(problem.stack[-1].line, []).append(problem)
+    return [
+        _Branch(
+            problems[0].stack[-1],
+            [call for p in problems for _, call in islice(calls_without(request, p), _MOST_SIZES)],
+            frozenset(other_problem.text for other_problem in problems),
+        )
+        for problems in groups.values()
+    ]
+
+
+def _find_asking_line(
+    attempt: Failed, request: Request, facts: UnbackedSize, place: Location
+) -> _Branch:
+    """The line that asks for a size of a ShapesSpec."""
+    shapes = request.shapes
+    calls = [
+        call.request
+        for relation in assumable(attempt, facts.asked)
+        for call in (iter_excluded_calls(request, shapes, relation) if shapes is not None else ())
+    ]
+    return _Branch(place, calls)
+
+
+def _try_branch(
+    attempt: Failed, edit: Edit, asked: _Branch, title: str, progress: Report | None
+) -> Fix | None:
+    """A way of a branch, once it was tried, with what has to be done beside it."""
+    request, diagnosis = read_failure(attempt)
+    if not agrees_at(request, edit, asked.others):
+        return None
+    edit, result, more = _with_more(request, edit, asked)
+    bounds = find_bounds_fix(result, progress)
+    if bounds is not None and bounds.narrows and _next_branch(result, request, edit):
+        bounds = None  # what a fix of that branch keeps, no bound need reject
+    if bounds is not None:
+        if not allows_any(bounds.apply(request), asked.others):
+            return None  # no more than bounds alone
+    else:
+        if (
+            result is None
+            or not leads_on(result, diagnosis, edit)
+            or _find_remaining(result, asked)
+        ):
+            return None
+        if isinstance(result, Exported) and result.verdict != "agrees":
+            return None
+    title = reduce(both_titles, more, title)
+    fix = make_fix(request, edit, result, title=title, stack=diagnosis.stack)
+    return fix if bounds is None else with_bounds(fix, bounds)
+
+
+def _next_branch(found: Attempt | None, request: Request, edit: Edit) -> bool:
+    """Whether an edited model fails at another `if` on a size, below the one that is edited."""
+    stack = diagnose(found).stack if isinstance(found, Failed) else ()
+    if not stack or stack[-1].file != name_edited_file(request, edit):
+        return False
+    code = code_of(stack[-1].file)
+    statement = code.statement(stack[-1].line) if code is not None else None
+    if not isinstance(statement, ast.If):
+        return False
+    return ast.unparse(statement.test) in edit.before
+
+
+def _with_more(
+    request: Request, edit: Edit, asked: _Branch
+) -> tuple[Edit, Attempt | None, list[str]]:
+    """The attempt with an edit, and with what then requires the same rewritten, too; what that is.
+
+    What is padded is often cropped behind a second branch on what was missing.
+    """
+    attempt, done = try_edit(request, edit), list[str]()
+    for _ in range(_MOST_PLACES):
+        places = [problem.stack[-1] for problem in _left(attempt, asked) if problem.stack]
+        here = (place for place in places if original_file(place.file) == edit.file)
+        more = next(filter(None, (_rewrite_at(request, edit, e, asked) for e in here)), None)
+        if more is None:
+            break
+        edit = more[0]
+        done += [more[1]] if more[1] not in done else []
+        attempt = try_edit(request, edit)
+    return edit, attempt, done
+
+
+def _rewrite_at(
+    request: Request, edit: Edit, place: Location, asked: _Branch
+) -> tuple[Edit, str] | None:
+    """An edit with one more place rewritten, and what was done there; None where nothing helps."""
+    text, line = text_in_effect(with_edit(request, edit).edits, place.file, place.line)
+    for rewrite, done in _MORE:
+        try:
+            both = further(edit, rewrite(text, line))
+        except CannotRewrite:
+            continue
+        if agrees_at(request, both, asked.others):
+            return both, done.format(line=line_before(edit, line))
+    return None
+
+
+def _find_remaining(found: Attempt | None, asked: _Branch) -> list[ShapeViolation]:
+    """The same that is required of a size still: a branch that both ways of a program need.
+
+    Of a program that rejects sizes which eager accepts, whatever it requires.
+    """
+    if isinstance(found, Exported):
+        return list(list_problems(as_failure(found)))
+    return [problem for problem in list_problems(found) if problem.text in asked.texts]
+
+
+def _left(found: Attempt | None, asked: _Branch) -> list[ShapeViolation]:
+    """What is required of the branch's sizes still, or of two at once, which no Dim can say."""
+    if isinstance(found, Exported):
+        return _find_remaining(found, asked)
+    left = [e for e in list_problems(found) if e.text in asked.texts or e.kind == "tied"]
+    return sorted(left, key=lambda each: each.text not in asked.texts)
+
+
+# -- one way of a branch ---------------------------------------------------------------------------
+
+
+Branch = ast.If | ast.IfExp
+
+
+def find_branch(source: Source, line: int) -> tuple[ast.stmt, Branch]:
+    """The `if` whose test is at a line, else the conditional expression, with its statement."""
+    statements = [node for node in ast.walk(source.function) if isinstance(node, ast.stmt)]
+    for statement in statements:
+        if isinstance(statement, ast.If) and spans(statement.test, line):
+            return statement, statement
+    for statement in statements:
+        if isinstance(statement, ast.Assign | ast.Return | ast.Expr | ast.AugAssign):
+            for part in ast.walk(statement):
+                if isinstance(part, ast.IfExp) and spans(part.test, line):
+                    return statement, part
+    raise CannotRewrite("there is no branch at that line")
+
+
+def list_ways(branch: Branch, taken: bool) -> tuple[Sequence[ast.AST], Sequence[ast.AST]]:
+    """The statements, or the expression, of the way that is taken, and of the other one."""
+    if isinstance(branch, ast.If):
+        return (branch.body, branch.orelse) if taken else (branch.orelse, branch.body)
+    ways = [branch.body], [branch.orelse]
+    return ways if taken else ways[::-1]
+
+
+def one_way(text: str, line: int, taken: bool) -> Rewritten:
+    """The text with the branch at a line replaced by what it guards, or by what its `else` does.
+
+    Raises:
+        CannotRewrite: there is none, what is left out raises an error, what is kept leaves the
+            block, or a loop might not end without what is left out.
+    """
+    source = Source(text, line)
+    branch = find_branch(source, line)[1]
+    if any(isinstance(node, ast.NamedExpr | ast.Await) for node in ast.walk(branch.test)):
+        raise CannotRewrite("the test binds a name")
+    if isinstance(branch, ast.IfExp):
+        kept_text = f"({source.of(branch.body if taken else branch.orelse)})"
+        return source.replace([Piece(source.start(branch), source.end(branch), kept_text)])
+    kept, dropped = (branch.body, branch.orelse) if taken else (branch.orelse, branch.body)
+    if any(isinstance(node, ast.Raise) for statement in dropped for node in ast.walk(statement)):
+        raise CannotRewrite("the other branch raises an error")
+    if kept and isinstance(kept[-1], ast.Raise):
+        raise CannotRewrite("the branch only raises")
+    if _ends_a_loop(source, branch, dropped):
+        raise CannotRewrite("the other branch may end a loop")
+    leaves = (ast.Return, ast.Break, ast.Continue)
+    if any(isinstance(node, leaves) for statement in kept for node in ast.walk(statement)):
+        raise CannotRewrite("the branch leaves the block")
+    return source.replace([with_way(source, branch, kept)])
+
+
+def _ends_a_loop(source: Source, branch: ast.If, dropped: list[ast.stmt]) -> bool:
+    """Whether a loop around a branch may go on for ever without one of its blocks."""
+    around = [
+        node
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.For | ast.While) and branch in ast.walk(node)
+    ]
+    leaves = any(isinstance(n, ast.Break | ast.Return) for s in dropped for n in ast.walk(s))
+    return any(isinstance(loop, ast.While) for loop in around) or (bool(around) and leaves)
+
+
+def missing_to_multiple(text: str, line: int) -> Rewritten:
+    """The text with `if rest: x = pad(x, k - rest)` always padded, by `(k - rest) % k`.
+
+    So is `if n % 2: x = pad(x, 1)`, by `n % 2`, and `k - rest if rest else 0` is `(k - rest) % k`.
+    """
+    source = Source(text, line)
+    branch = find_branch(source, line)[1]
+    rests = {ast.unparse(n) for n in ast.walk(branch.test) if isinstance(n, ast.Name | ast.BinOp)}
+    for taken in (True, False):
+        way = list_ways(branch, taken)[0]
+        pieces = [*_wrap_differences(source, way, rests), *_pad_by_rest(source, branch, way)]
+        if pieces:
+            return one_way(source.replace(pieces).text, line, taken)
+    raise CannotRewrite("that line computes no padding to a multiple")
+
+
+def without_early_return(text: str, line: int) -> Rewritten:
+    """The text without `if rest == 0: return x`, where what follows pads by `k - rest`."""
+    source = Source(text, line)
+    branch = find_branch(source, line)[1]
+    if (
+        not isinstance(branch, ast.If)
+        or branch.orelse
+        or not isinstance(branch.body[-1], ast.Return)
+    ):
+        raise CannotRewrite("that line does not return early")
+    named = {node.id for node in ast.walk(branch.test) if isinstance(node, ast.Name)}
+    pieces = _wrap_differences(source, source.following(branch), named)
+    if not pieces:
+        raise CannotRewrite("no later line computes a padding to a multiple")
+    return one_way(source.replace(pieces).text, line, False)
+
+
+def crop_always(text: str, line: int) -> Rewritten:
+    """The text with `if missing: x = x[:, :-missing]` always cropped, by a copy by index.
+
+    So is `x[:, :-missing] if missing else x`.
+    """
+    source = Source(text, line)
+    branch = find_branch(source, line)[1]
+    for taken in (True, False):
+        way = list_ways(branch, taken)[0]
+        pieces = [piece for part in way for piece in _find_ends(source, branch.test, part)]
+        if pieces:
+            rewritten = one_way(source.replace(pieces).text, line, taken)
+            first = branch.lineno if isinstance(branch, ast.If) else line
+            for number in range(first, first + len(way)):
+                with suppress(CannotRewrite):
+                    rewritten = copy_slices(rewritten.text, number)
+            return rewritten
+    raise CannotRewrite("that line crops nothing")
+
+
+def _find_ends(source: Source, test: ast.expr, cut: ast.AST) -> Iterator[Piece]:
+    """The end of each slice `x[:, :-missing]`, of what is tested, as `x.shape[1] - missing`."""
+    tested = {ast.unparse(inner) for inner in ast.walk(test)}
+    for node in ast.walk(cut):
+        if not isinstance(node, ast.Subscript) or not isinstance(
+            node.value, ast.Name | ast.Attribute
+        ):
+            continue
+        for dim, expression in dims_of(node.slice):
+            match expression:
+                case ast.Slice(upper=ast.UnaryOp(ast.USub(), missing) as upper):
+                    if ast.unparse(missing) in tested:
+                        size = f"{source.of(node.value)}.shape[{dim}]"
+                        text = f"{size} - {_as_factor(source, missing)}"
+                        yield Piece(source.start(upper), source.end(upper), text)
+
+
+def _wrap_differences(source: Source, way: Sequence[ast.AST], rests: set[str]) -> list[Piece]:
+    """Each `k - rest` of a block as `(k - rest) % k`."""
+    return [
+        Piece(
+            source.start(node),
+            source.end(node),
+            f"(({source.of(node)}) % {_as_factor(source, node.left)})",
+        )
+        for part in way
+        for node in ast.walk(part)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
+        if ast.unparse(node.right) in rests
+    ]
+
+
+def _as_factor(source: Source, node: ast.expr) -> str:
+    """A text that an operator may stand beside."""
+    text = source.of(node)
+    return f"({text})" if isinstance(node, ast.BinOp | ast.UnaryOp | ast.IfExp) else text
+
+
+def _pad_by_rest(source: Source, branch: Branch, way: Sequence[ast.AST]) -> Iterator[Piece]:
+    """Each 1 among the widths of a pad as `n % 2`, where a size is tested for being odd."""
+    match branch.test:
+        case ast.BinOp(_, ast.Mod(), ast.Constant(2)):
+            for call in (node for part in way for node in ast.walk(part)):
+                match call:
+                    case ast.Call(ast.Name("pad") | ast.Attribute(attr="pad"), [_, widths, *_]):
+                        for one in ast.walk(widths):
+                            if isinstance(one, ast.Constant) and one.value == 1:
+                                text = f"({source.of(branch.test)})"
+                                yield Piece(source.start(one), source.end(one), text)
+
+
+# -- slices as copies by index ---------------------------------------------------------------------
+
+
+def copy_slices(text: str, line: int) -> Rewritten:
+    """The text with the slices of tensors that a line reads as index_select, or writes by index."""
+    source = Source(text, line)
+    nodes = list(ast.walk(source.function))  # outer ones come first
+    in_place = [
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Attribute) and node.attr.endswith("_") and node.attr[-2:] != "__"
+    ]
+    pieces: list[Piece] = []
+    for node in nodes:
+        if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+            continue
+        if not spans(node, line) or node in in_place:
+            continue  # what is written to a copy is lost
+        start, end = source.start(node), source.end(node)
+        is_inside = any(piece.start <= start and end <= piece.end for piece in pieces)
+        if not is_inside and (message := _use_index_select(source, node)):
+            pieces.append(Piece(start, end, message))
+    pieces = pieces or _write_by_index(source, line)
+    if not pieces:
+        raise CannotRewrite("that line slices no tensor")
+    return source.replace(pieces)
+
+
+def copy_in_branches(text: str, line: int) -> Rewritten:
+    """The text with the slices of a line copied; of a torch.cond, those that its branches read."""
+    try:
+        return copy_slices(text, line)
+    except CannotRewrite as reason:
+        rewritten: Rewritten | None = None
+        for number in _lines_of_branches(Source(text, line), line):
+            with suppress(CannotRewrite):
+                rewritten = copy_slices(rewritten.text if rewritten else text, number)
+        if rewritten is None:
+            raise reason
+        return rewritten
+
+
+def _lines_of_branches(source: Source, line: int) -> list[int]:
+    """The lines of the functions that a call at a line names, and that its function defines."""
+    named = {
+        argument.id
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Call) and spans(node, line)
+        for argument in node.args
+        if isinstance(argument, ast.Name)
+    }
+    return [
+        statement.lineno
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.FunctionDef) and node.name in named
+        for statement in node.body
+    ]
+
+
+def _use_index_select(source: Source, node: ast.Subscript) -> str:
+    """A slice as index_select, empty where it is something else.
+
+    The index is a slice of all indices, so that the bounds mean what they do in the slice.
+    """
+    tensor = text = source.of(node.value)
+    if text.startswith(f"{source.torch}.arange("):
+        return ""  # the indices of a copy
+    if not re.fullmatch(r"[\w.]+", text):
+        tensor = free_name("sliced", source.names)  # it is named twice, and must be computed once
+        text = f"({tensor} := {text})"
+    whole = text
+    for dim, expression in dims_of(node.slice):
+        if not isinstance(expression, ast.Slice) or expression.step is not None:
+            return ""
+        if expression.lower is None and expression.upper is None:
+            continue
+        text += f".index_select({dim}, {_indices(source, tensor, dim, expression)})"
+    return text if text != whole else ""
+
+
+def _write_by_index(source: Source, line: int) -> list[Piece]:
+    """`padded[:, :n] = x`, or `padded[:, :n].copy_(x)`, by indices; empty for other lines."""
+    for node in ast.walk(source.function):
+        if not isinstance(node, ast.Assign | ast.Expr) or not spans(node, line):
+            continue
+        target, value = _slice_and_value(node)
+        if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+            continue
+        text = _by_indices(source, target)
+        if not text or value is None:
+            continue
+        if isinstance(node, ast.Assign):
+            return [Piece(source.start(target), source.end(target), text)]
+        return [Piece(source.start(node), source.end(node), f"{text} = {source.of(value)}")]
+    return []
+
+
+def _slice_and_value(node: ast.Assign | ast.Expr) -> tuple[ast.expr | None, ast.expr | None]:
+    """What a statement writes to, and what it writes."""
+    if isinstance(node, ast.Assign):
+        return (node.targets[0], node.value) if len(node.targets) == 1 else (None, None)
+    match node.value:
+        case ast.Call(ast.Attribute(written, "copy_"), [value], []):
+            return written, value
+    return None, None
+
+
+def _by_indices(source: Source, target: ast.Subscript) -> str:
+    """A subscript whose slices of neighbouring dims are indices that broadcast; else empty."""
+    tensor, dims = source.of(target.value), dims_of(target.slice)
+    cut = [(dim, e) for dim, e in dims if ast.unparse(e) != ":"]
+    last = cut[-1][0] if cut else 0
+    if [dim for dim, _ in cut] != list(range(last - len(cut) + 1, last + 1)):
+        return ""
+    text = source.of(target)
+    for dim, expression in reversed(cut):
+        if not isinstance(expression, ast.Slice) or expression.step is not None:
+            return ""
+        across = f"[{', '.join([':', *['None'] * (last - dim)])}]" if dim != last else ""
+        start = source.start(target)
+        before, after = source.start(expression) - start, source.end(expression) - start
+        text = f"{text[:before]}{_indices(source, tensor, dim, expression)}{across}{text[after:]}"
+    return text if cut else ""
+
+
+def _indices(source: Source, tensor: str, dim: int, cut: ast.Slice) -> str:
+    """The indices that a slice takes of a dim.
+
+    Bounds that are constants are clamped to the size here: a slice clamps them, too, and torch
+    guards on whether it has to. Others are those of a slice of all indices, so that they mean what
+    they do in the slice.
+    """
+    size, torch = f"{tensor}.shape[{dim}]", source.torch
+    low, high = (_constant(expression) for expression in (cut.lower, cut.upper))
+    if low is None or high is None:
+        return f"{torch}.arange({size}, device={tensor}.device)[{source.of(cut)}]"
+    start = _clamp(torch, size, low, "0")
+    end = _clamp(torch, size, high, size)
+    if start != "0" and end != size:
+        end = f"{torch}.sym_max({start}, {end})"
+    return f"{torch}.arange({start}, {end}, device={tensor}.device)"
+
+
+def _constant(bound: ast.expr | None) -> int | str | None:
+    """A bound that is a constant; the empty text where there is none, None for other code."""
+    if bound is None:
+        return ""
+    negative = isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub)
+    number = bound.operand if isinstance(bound, ast.UnaryOp) and negative else bound
+    if not isinstance(number, ast.Constant) or type(number.value) is not int:
+        return None
+    return -number.value if negative else number.value
+
+
+def _clamp(torch: str, size: str, bound: int | str, default: str) -> str:
+    if isinstance(bound, str) or bound == 0:
+        return "0" if bound == 0 else default
+    if bound < 0:
+        return f"{torch}.sym_max({size} - {-bound}, 0)"
+    return f"{torch}.sym_min({bound}, {size})"
+
+
+def dims_of(index: ast.expr) -> list[tuple[int, ast.expr]]:
+    """What a subscript says of each dim; of those after `...`, counted from the last."""
+    elts = index.elts if isinstance(index, ast.Tuple) else [index]
+    first = next(
+        (n for n, expression in enumerate(elts) if ast.unparse(expression) == "..."), len(elts)
+    )
+    before = list(enumerate(elts[:first]))
+    return before + [(n - len(elts), elts[n]) for n in range(first + 1, len(elts))]
+
+
+# -- the ways that are tried -------------------------------------------------------------------
+
+
+class _Way(NamedTuple):
+    """A rewrite of a branch."""
+
+    title: str
+    """With `{line}`."""
+    why: str
+    rewrite: Callable[[str, int], Rewritten] | None
+    """None for that of the whole function, in which both ways are left."""
+    bounded: bool = True
+    """Whether it comes before others where sizes must be bounded, too."""
+
+
+_MORE: tuple[tuple[Callable[[str, int], Rewritten], str], ...] = (
+    (crop_always, "always crop on line {line}"),
+    (missing_to_multiple, "always take the branch on line {line}"),
+    (lambda text, line: one_way(text, line, True), "always take the branch on line {line}"),
+    (lambda text, line: one_way(text, line, False), "never take the branch on line {line}"),
+    (copy_in_branches, _SLICE),
+)
+"""What may be done beside a way of a branch, and what it is called."""
+_COMPARED = "Checked against eager on both sides of the condition."
+_WAYS = (
+    _Way(
+        "Always take the branch on line {line}",
+        f"The branch changes nothing. {_COMPARED}",
+        lambda text, line: one_way(text, line, True),
+    ),
+    _Way(
+        "Never take the branch on line {line}",
+        f"The branch is a shortcut: the other one returns the same result. {_COMPARED}",
+        lambda text, line: one_way(text, line, False),
+    ),
+    _Way(
+        "Always take the branch on line {line}, and pad up to a multiple",
+        f"A size that is already a multiple gets no padding. {_COMPARED}",
+        missing_to_multiple,
+    ),
+    _Way(
+        "Never return early on line {line}, and pad up to a multiple",
+        f"A size that is already a multiple gets no padding. {_COMPARED}",
+        without_early_return,
+    ),
+    _Way(
+        "Always crop on line {line}",
+        f"Without padding, the crop removes nothing. {_COMPARED}",
+        crop_always,
+    ),
+    _Way(
+        "Copy the slice on line {line} by index",
+        "torch checks whether a slice is the whole tensor; copying by index needs no such "
+        "check. The copy takes as much memory as the slice.",
+        copy_slices,
+        bounded=False,
+    ),
+    _Way(
+        "Rewrite the branch on line {line}",
+        "The program contains both branches, and the size at run time selects one.",
+        None,
+    ),
+)

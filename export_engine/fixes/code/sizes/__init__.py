@@ -1,1 +1,0 @@
-"""Fixes of Python around sizes, which keep them symbolic."""
