@@ -28,7 +28,7 @@ from export_engine.fixes import (
 )
 from export_engine.fixes.code import assumed_branches, line_rewrites, size_branches
 from export_engine.fixes.excluded_calls import confirm_conditions
-from export_engine.fixes.rewrite import chunks, offer, recurrent, shrinking
+from export_engine.fixes.rewrite import chunks, offer, recurrent
 from export_engine.fixes.runs_in_eager import beside_eager
 from export_engine.fixes.try_fixes import list_problems, search_memory
 from export_engine.process import clear_interrupt, raise_if_interrupted, sandbox
@@ -55,7 +55,6 @@ PROVIDERS: tuple[Provider, ...] = (
     assumptions.suggest_assumptions,
     containers.suggest_registrations,
     fake_kernels.suggest_fake_kernel,
-    shrinking.suggest_nms,
     line_rewrites.suggest_rewrites,
     assumed_branches.suggest_decisions,
 )

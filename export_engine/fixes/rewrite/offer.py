@@ -19,6 +19,7 @@ from export_engine.fixes.code.try_edit import (
 from export_engine.fixes.export_options import describe_refused
 from export_engine.fixes.rewrite.form import NotStaged
 from export_engine.fixes.rewrite.rewriting import Rewritten, Staged, is_asked, lower, probe
+from export_engine.fixes.rewrite.shrinking import NO_ELEMENT
 from export_engine.progress import Progress, Report
 
 _KINDS = frozenset(
@@ -120,6 +121,8 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
     switched = made.needs_strict and not request.strict
     if switched:
         request = request.with_changes(strict=True)
+    if not all(agrees(request, trial, rejected=NO_ELEMENT) for trial in made.trials):
+        raise CannotRewrite("what an element gives depends on the others that are left")
     if made.probes and not agrees(request, edit, made.probes, fewest=_FEWEST):
         return None
     result, quiet = try_without_gradients(request, edit)

@@ -39,6 +39,7 @@ from export_engine.fixes.rewrite.normalize import Normal
 from export_engine.fixes.rewrite.parts import name_parts, name_presence
 from export_engine.fixes.rewrite.probe import probing
 from export_engine.fixes.rewrite.selected import loop_over_all
+from export_engine.fixes.rewrite.shrinking import loop_with_mask
 from export_engine.fixes.try_fixes import remember
 from export_engine.source import original_file
 from export_engine.torch_internals import graphs_left_out
@@ -67,6 +68,9 @@ class Rewritten(NamedTuple):
     index, skip or shortcut."""
     needs_strict: bool = False
     """Whether torch exports it in strict mode only."""
+    trials: tuple[Edit, ...] = ()
+    """Texts that have to agree with eager, too: an iteration in them raises an error if it needs
+    what a rewritten one has not."""
     probes: tuple[Edit, ...] = ()
     """For each shortcut that is left out: the text with an error where eager takes it."""
 
@@ -80,6 +84,8 @@ class Staged(NamedTuple):
     names: Names
     facts: Facts
     request: Request
+    trial: str = ""
+    """A text that has to agree with eager, too."""
     splits: frozenset[Site] = frozenset()
     """The branches of which both ways go on to the end of their block, each by itself."""
     apart: frozenset[tuple[str, ...]] = frozenset()
@@ -187,6 +193,7 @@ def _probe(
     apart: frozenset[tuple[str, ...]],
 ) -> Staged | CannotRewrite:
     try:
+        function, trial = loop_with_mask(function)
         for how, name in sorted(apart):
             function = _APART[how](function, name)
         function = take_rows(name_parts(list_deques(function)))
@@ -197,7 +204,7 @@ def _probe(
         facts = _run(request, Edit(file, text, message, (function.name,)))
     except CannotRewrite as reason:
         return reason
-    return Staged(file, text, function, names, facts, request, splits, apart)
+    return Staged(file, text, function, names, facts, request, trial, splits, apart)
 
 
 def _may_be_staged(node: ast.AST) -> bool:
@@ -232,7 +239,7 @@ def lower(staged: Staged, each: str = "vmap") -> Rewritten:
 
 
 def _lower(staged: Staged, each: str) -> Rewritten:
-    file, text, function, names, facts, _, splits, _ = staged
+    file, text, function, names, facts, _, trial, splits, _ = staged
     names = names.copy()
     normal = Normal(function, names, facts.is_staged, splits=splits)
     body = normal.find_form()
@@ -250,7 +257,8 @@ def _lower(staged: Staged, each: str) -> Rewritten:
     done = tuple(dict.fromkeys(sorted(lowering.done)))
     edit = Edit(file, text, after, (function.name,))
     probes = [replace(edit, after=_raising(text, shortcut)) for shortcut in lowering.shortcuts]
-    return Rewritten(edit, done, lowering.needs_strict, tuple(probes))
+    trials = (replace(edit, after=trial),) if trial else ()
+    return Rewritten(edit, done, lowering.needs_strict, trials, tuple(probes))
 
 
 def _raising(text: str, value: ast.expr) -> str:
