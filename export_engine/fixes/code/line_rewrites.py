@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -28,7 +27,6 @@ from export_engine.attempt import (
 from export_engine.diagnose import (
     DataDependent,
     SizeLookedUp,
-    UnbackedSize,
     diagnose,
     formats_a_tensor,
 )
@@ -50,7 +48,7 @@ from export_engine.fixes.rules.grids import find_scale_lines
 from export_engine.fixes.try_fixes import list_problems, read_failure, try_request
 from export_engine.progress import Progress, Report
 from export_engine.source import Location, code_of, original_file
-from export_engine.traced_sizes import assumable, with_size
+from export_engine.traced_sizes import with_size
 
 _TORCH = functional.__file__
 
@@ -129,27 +127,6 @@ def _agrees_at_other_sizes(attempt: Failed, edit: Edit) -> bool:
         for step in (1, 2)
     ]
     return agrees_at(request, edit, others)
-
-
-def _judge_guard(attempt: Failed, fix: Fix) -> Fix:
-    """Lossless where the program agrees at sizes where the condition holds, and where not."""
-    facts = read_failure(attempt)[1].facts
-    asked = assumable(attempt, facts.asked) if isinstance(facts, UnbackedSize) else []
-    agreement = fix.leads_to.agreement if fix.leads_to is not None else None
-    answers = {
-        all(relation.holds(t.sizes) for relation in asked)
-        for t in (agreement.trials if agreement is not None else ())
-        if t.outcome == "agrees" and all(t.sizes.keys() >= {*relation.names} for relation in asked)
-    }
-    agrees = agreement is not None and agreement.verdict == "agrees"
-    if asked and agrees and answers == {True, False}:
-        return fix
-    return replace(
-        fix,
-        lossy=True,
-        gives_up="The program takes the False branch even if the condition is True, and not all "
-        "such sizes were compared with eager.",
-    )
 
 
 def _without_numpy(text: str, line: int) -> Rewritten:
@@ -235,15 +212,6 @@ _WAYS = (
         "The message formats numbers, and no output depends on it.",
         line_rules.skip_message,
         gives_up="The program does not print, log or warn.",
-    ),
-    _Way(  # code often checks a size only to take a fast path; the other is right for every size
-        (Kind.UNBACKED_SIZE,),
-        "Use guard_or_false on line {line}",
-        "guard_or_false returns False if tracing cannot decide, so the False branch is traced for "
-        "every size.",
-        line_rules.wrap_in_guards,
-        refusal="Cannot use guard_or_false here: {reason}.",
-        judge=_judge_guard,
     ),
     _Way(
         (

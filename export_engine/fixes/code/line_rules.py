@@ -206,49 +206,6 @@ def skip_message(text: str, line: int) -> Rewritten:
     raise CannotRewrite("no statement at that line only warns")
 
 
-def wrap_in_guards(text: str, line: int) -> Rewritten:
-    """The text with the deciding comparisons at a line wrapped in guard_or_false."""
-    source = Source(text, line)
-    nodes = [node for node in _list_deciding(source.function) if spans(node, line)]
-    if not nodes:
-        raise CannotRewrite("that line does not branch on a comparison")
-    statement = max(
-        (
-            node
-            for node in ast.walk(source.function)
-            if isinstance(node, ast.stmt) and node is not source.function
-            if source.start(node) <= source.start(nodes[0]) < source.end(node)
-        ),
-        key=source.start,
-    )
-    if source.text.startswith("elif", source.start(statement)):
-        raise CannotRewrite("an import cannot be placed before an `elif`")
-    at = source.start(statement)
-    imported = "from torch.fx.experimental.symbolic_shapes import guard_or_false\n"
-    pieces = [Piece(at, at, imported + source.indent(statement))]
-    for node in nodes:
-        start, end = source.start(node), source.end(node)
-        pieces += [Piece(start, start, "guard_or_false("), Piece(end, end, ")")]
-    return source.replace(pieces)
-
-
-def _list_deciding(function: ast.AST) -> list[ast.Compare]:
-    """Comparisons of numbers that are a test, or a part of one."""
-    tests: list[ast.expr] = []
-    for node in ast.walk(function):
-        match node:
-            case ast.If(test=test) | ast.IfExp(test=test) | ast.UnaryOp(ast.Not(), test):
-                tests.append(test)
-            case ast.BoolOp(values=values):
-                tests += values
-    return [
-        test
-        for test in tests
-        if isinstance(test, ast.Compare)
-        and not any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in test.ops)
-    ]
-
-
 # -- copies in branches of torch.cond --------------------------------------------------------------
 
 
