@@ -14,7 +14,6 @@ from export_engine.attempt import Attempt, Exported, Failed, Fix, Request
 from export_engine.diagnose import UnbackedSize, diagnose
 from export_engine.fixes.excluded_calls import find_accepted_call
 from export_engine.fixes.try_fixes import change_shapes, try_shapes
-from export_engine.progress import Report
 from export_engine.shapes import Named, Relation, Shapes, ShapesError, Spec, holds_always, name_size
 from export_engine.source import Stack
 from export_engine.torch_internals import missing_shapes_spec
@@ -24,7 +23,7 @@ _MOST_ROUNDS = 24
 _SHOWN = 3
 
 
-def suggest_assumptions(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+def suggest_assumptions(attempt: Failed) -> Iterator[Fix]:
     """Assumptions for a diagnosed attempt."""
     request, diagnosis = attempt.request, attempt.diagnosis
     before = request.shapes if request else None
@@ -33,7 +32,7 @@ def suggest_assumptions(attempt: Failed, progress: Report | None = None) -> Iter
         return
     if request is None or before is None or not before.unbacked:
         return
-    shapes, result = with_answers(attempt, request, before, progress)
+    shapes, result = with_answers(attempt, request, before)
     if shapes != before and not (isinstance(result, Failed) and _fails_alike(result, attempt)):
         yield make_assumption_fix(request, shapes, result, diagnosis.stack)
     if not isinstance(result, Exported):
@@ -47,11 +46,7 @@ def _fails_alike(found: Failed, attempt: Failed) -> bool:
 
 
 def with_answers(
-    found: Attempt,
-    request: Request,
-    shapes: Shapes,
-    progress: Report | None,
-    most: int = _MOST_ROUNDS,
+    found: Attempt, request: Request, shapes: Shapes, most: int = _MOST_ROUNDS
 ) -> tuple[Shapes, Attempt]:
     """The shapes with every needed assumption, and the attempt with them."""
     for _ in range(most):
@@ -59,7 +54,7 @@ def with_answers(
         if wider is None or wider == shapes:
             break
         shapes = wider
-        found = try_shapes(request, shapes, progress)
+        found = try_shapes(request, shapes)
     return shapes, found
 
 
@@ -165,7 +160,7 @@ _ROUNDS_FROM_DIMS = 6
 
 
 def shapes_spec_fix(
-    attempt: Failed, solved: Shapes, stack: Stack, progress: Report | None, *, otherwise_lossy: bool
+    attempt: Failed, solved: Shapes, stack: Stack, *, otherwise_lossy: bool
 ) -> Iterator[Fix]:
     """The fix for an attempt under Dims, where the program then agrees with eager.
 
@@ -173,7 +168,6 @@ def shapes_spec_fix(
         attempt: whose shapes do not hold.
         solved: the Dims that it allows.
         stack: the line that it is about.
-        progress: called before each export.
         otherwise_lossy: whether the Dims freeze a size, so that unbacked sizes alone are worth it.
     """
     request = attempt.request
@@ -184,8 +178,8 @@ def shapes_spec_fix(
         asked, shapes = before.to_spec(), _make_unbacked(before, solved)
     except ShapesError:
         return
-    result = try_shapes(request, shapes, progress)
-    after, result = with_answers(result, request, shapes, progress, _ROUNDS_FROM_DIMS)
+    result = try_shapes(request, shapes)
+    after, result = with_answers(result, request, shapes, _ROUNDS_FROM_DIMS)
     if not isinstance(result, Exported) or not result.agrees_elsewhere:
         return
 

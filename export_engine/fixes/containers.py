@@ -27,8 +27,7 @@ from export_engine.fixes.pytree_containers import (
     transformers_function,
 )
 from export_engine.fixes.specs import fit_shapes
-from export_engine.fixes.try_fixes import read_failure
-from export_engine.progress import Progress, Report
+from export_engine.fixes.try_fixes import read_failure, tell
 from export_engine.record import join_path
 from export_engine.shapes import Auto, Shapes, ShapesError, leaves_of
 from export_engine.torch_internals import (
@@ -44,7 +43,7 @@ _KINDS = (Kind.UNKNOWN_INPUT_TYPE, Kind.UNKNOWN_OUTPUT_TYPE)
 _PLAIN = (list, tuple, dict, OrderedDict)
 
 
-def suggest_registrations(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+def suggest_registrations(attempt: Failed) -> Iterator[Fix | NoFix]:
     """One fix that registers all classes that the call needs, for a diagnosed attempt."""
     request, diagnosis = read_failure(attempt)
     if diagnosis.kind not in _KINDS:
@@ -53,8 +52,7 @@ def suggest_registrations(attempt: Failed, progress: Report | None = None) -> It
     if missing and request.strict and diagnosis.kind is Kind.UNKNOWN_OUTPUT_TYPE:
         yield NoFix(missing)
         return
-    if progress:
-        progress(Progress(0, 0, "inspecting the model's inputs and outputs", "fix"))
+    tell("inspecting the model's inputs and outputs")
     try:
         samples = find_unregistered_values(request)
         setups = registrations(samples)

@@ -15,12 +15,11 @@ from export_engine.attempt import Exported, Failed, Fix, Request, signature_of
 from export_engine.diagnose import SizesViolated, diagnose, one_name_two_sizes
 from export_engine.fixes import shapes
 from export_engine.fixes.try_fixes import change_shapes, read_failure, try_shapes
-from export_engine.progress import Report
 from export_engine.shapes import Named, Shapes, ShapesError, Spec, Static, leaves_of
 from export_engine.traced_sizes import InputDim, leaf_values, size_facts
 
 
-def suggest_couplings(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+def suggest_couplings(attempt: Failed) -> Iterator[Fix]:
     """The shapes with the other inputs' equal sizes under the same names, if that exports."""
     request, diagnosis = attempt.request, attempt.diagnosis
     facts = diagnosis.facts if diagnosis is not None else None
@@ -53,7 +52,7 @@ def suggest_couplings(attempt: Failed, progress: Report | None = None) -> Iterat
         after = replace(before, leaves={**before.leaves, **changed})
     except ShapesError:
         return
-    result = try_shapes(request, after, progress)
+    result = try_shapes(request, after)
     if not isinstance(result, Exported) or not result.agrees_elsewhere:
         return
     yield change_shapes(
@@ -66,7 +65,7 @@ def suggest_couplings(attempt: Failed, progress: Report | None = None) -> Iterat
     )
 
 
-def suggest_names(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+def suggest_names(attempt: Failed) -> Iterator[Fix]:
     """The name where the size is the same, if that leads to a program; else its own name."""
     request, diagnosis = read_failure(attempt)
     if diagnosis.facts != SizesViolated(()):
@@ -77,9 +76,9 @@ def suggest_names(attempt: Failed, progress: Report | None = None) -> Iterator[F
         return
     first, second = pair
     for title, after in _ways(request, before, first, second):
-        result = try_shapes(request, after, progress)
+        result = try_shapes(request, after)
         if isinstance(result, Failed):
-            related = _suggest_relation(result, progress)
+            related = _suggest_relation(result)
             if related is not None:
                 yield replace(related, before=str(before))
                 return
@@ -124,10 +123,10 @@ def _shapes(
         return
 
 
-def _suggest_relation(made: Failed, progress: Report | None) -> Fix | None:
+def _suggest_relation(made: Failed) -> Fix | None:
     """The relation that the code needs of two sizes, each with a name, as a fix; None if none."""
     explained = replace(made, diagnosis=diagnose(made))
-    for fix in shapes.suggest_shapes(explained, progress):
+    for fix in shapes.suggest_shapes(explained):
         if isinstance(fix, Fix) and not fix.lossy and fix.is_known_to_export:
             return fix
     return None

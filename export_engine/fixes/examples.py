@@ -8,12 +8,11 @@ from functools import partial
 from export_engine.attempt import Failed, Fix, Request
 from export_engine.diagnose import ExampleOutside, PinnedElsewhere, ZeroOrOne
 from export_engine.fixes.try_fixes import change_shapes
-from export_engine.progress import Report
 from export_engine.shapes import Auto, Bounds, Dynamic, Named, Pinned, Shapes
 from export_engine.traced_sizes import InputDim, InputPlace, name_of, with_size
 
 
-def suggest_example(attempt: Failed, _: Report | None = None) -> Iterator[Fix]:
+def suggest_example(attempt: Failed) -> Iterator[Fix]:
     """An example of larger sizes for a diagnosed attempt."""
     facts = attempt.diagnosis.facts if attempt.diagnosis is not None else None
     if isinstance(facts, ZeroOrOne) and attempt.request is not None:

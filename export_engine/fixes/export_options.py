@@ -11,9 +11,8 @@ from export_engine.capture import as_exported, model_kept
 from export_engine.defects import log_internal_error
 from export_engine.diagnose import SizesViolated, is_unrolled
 from export_engine.fixes.excluded_calls import calls_without, resize
-from export_engine.fixes.try_fixes import list_problems, read_failure, try_request
+from export_engine.fixes.try_fixes import list_problems, read_failure, tell, try_request
 from export_engine.process import ELSEWHERE, Deadline
-from export_engine.progress import Progress, Report
 from export_engine.record import sizes_shown, sizes_tried
 from export_engine.traced_sizes import example_sizes, leaf_values, name_of
 from export_engine.verify import compare, run
@@ -45,7 +44,7 @@ _AROUND = (*range(1, 9), *range(-1, -5, -1))
 of `math.ceil`, and each remainder by up to a dozen is one of these."""
 
 
-def suggest_options(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+def suggest_options(attempt: Failed) -> Iterator[Fix]:
     """The tried options with which the call exports and every wanted dim stays dynamic.
 
     Both at once are tried where the first alone does not keep all sizes, and the second alone only
@@ -60,7 +59,7 @@ def suggest_options(attempt: Failed, progress: Report | None = None) -> Iterator
 
     def try_names(*names: Option) -> Fix | None:
         texts = request.options & {*names}
-        return None if texts else _try_options(attempt, [*names], progress)
+        return None if texts else _try_options(attempt, [*names])
 
     if (first := try_names(_OBLIVIOUS)) is not None:
         yield first
@@ -74,7 +73,7 @@ def suggest_options(attempt: Failed, progress: Report | None = None) -> Iterator
         yield both
 
 
-def keeping_all_sizes(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+def keeping_all_sizes(attempt: Failed) -> Iterator[Fix]:
     """The first options with which the program takes what the model takes.
 
     torch may drop a condition that it cannot keep, so each is tried at sizes that it excludes. What
@@ -83,16 +82,15 @@ def keeping_all_sizes(attempt: Failed, progress: Report | None = None) -> Iterat
     problems = list_problems(attempt)
     if len(problems) > _MOST_CONDITIONS or not all(problem.excluded for problem in problems):
         return
-    whole = (fix for fix in suggest_options(attempt, progress) if not fix.narrows)
+    whole = (fix for fix in suggest_options(attempt) if not fix.narrows)
     yield from islice(whole, 1)
 
 
-def _try_options(failed: Failed, names: list[Option], progress: Report | None) -> Fix | None:
+def _try_options(failed: Failed, names: list[Option]) -> Fix | None:
     """The fix that some options are; None where they give no program, or a wrong one."""
     request, diagnosis = read_failure(failed)
     options = request.options | {*names}
-    if progress:
-        progress(Progress(0, 0, f"trying the switch {' with '.join(names)}", "fix"))
+    tell(f"trying the switch {' with '.join(names)}")
     attempt = try_request(request.with_changes(options=options))
     if not isinstance(attempt, Exported) or _is_wrong(attempt):
         return None

@@ -27,8 +27,7 @@ from export_engine.capture import model_kept
 from export_engine.defects import log_internal_error, passing_over
 from export_engine.diagnose import NoFakeKernel
 from export_engine.fixes.pytree_containers import Unfit
-from export_engine.fixes.try_fixes import read_failure, try_request
-from export_engine.progress import Progress, Report
+from export_engine.fixes.try_fixes import read_failure, tell, try_request
 from export_engine.torch_internals import (
     calls_of_op,
     op_signature,
@@ -77,15 +76,14 @@ class FakeKernel:
         return register_fake(self.op, self.kernel)
 
 
-def suggest_fake_kernel(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+def suggest_fake_kernel(attempt: Failed) -> Iterator[Fix | NoFix]:
     """A fake kernel for the op of a diagnosed attempt."""
     request, diagnosis = read_failure(attempt)
     facts = diagnosis.facts
     if not isinstance(facts, NoFakeKernel):
         return
     op = facts.op
-    if progress:
-        progress(Progress(0, 0, f"running {op} at other sizes", "fix"))
+    tell(f"running {op} at other sizes")
     try:
         runs, kernel, rules = infer_kernel(request, op, facts.overload)
     except Unfit as reason:

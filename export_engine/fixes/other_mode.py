@@ -7,15 +7,14 @@ from collections.abc import Iterator
 
 from export_engine.attempt import Diagnosis, Exported, Failed, Fix, Kind, Request
 from export_engine.diagnose import SizeLookedUp, SizesViolated, diagnose, is_unrolled
-from export_engine.fixes.try_fixes import read_failure, try_request
-from export_engine.progress import Progress, Report
+from export_engine.fixes.try_fixes import read_failure, tell, try_request
 from export_engine.source import Stack, code_of
 
 _ABOUT_SIZES = frozenset({Kind.EXAMPLE_OUT_OF_RANGE, Kind.ZERO_ONE, Kind.SHAPES_MISMATCH})
 """What the modes have in common."""
 
 
-def suggest_mode(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+def suggest_mode(attempt: Failed) -> Iterator[Fix]:
     """The other mode, tried."""
     request, diagnosis = read_failure(attempt)
     if diagnosis.kind in _ABOUT_SIZES:
@@ -24,8 +23,7 @@ def suggest_mode(attempt: Failed, progress: Report | None = None) -> Iterator[Fi
         return
     if isinstance(diagnosis.facts, SizesViolated) and is_unrolled(diagnosis.stack):
         return
-    if progress:
-        progress(Progress(0, 0, f"trying {_OTHER[request.mode]} mode", "fix"))
+    tell(f"trying {_OTHER[request.mode]} mode")
     yield from _other(request, diagnosis)
 
 

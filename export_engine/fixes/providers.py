@@ -30,15 +30,15 @@ from export_engine.fixes.code import assumed_branches, line_rewrites, size_branc
 from export_engine.fixes.excluded_calls import confirm_conditions
 from export_engine.fixes.rewrite import chunks, offer, recurrent
 from export_engine.fixes.runs_in_eager import beside_eager
-from export_engine.fixes.try_fixes import list_problems, search_memory
+from export_engine.fixes.try_fixes import list_problems, search_memory, tell, telling
 from export_engine.process import clear_interrupt, raise_if_interrupted, sandbox
-from export_engine.progress import Progress, Report
+from export_engine.progress import Report
 from export_engine.torch_internals import counters_kept
 from export_engine.verify import find_saving_problem
 
 __all__ = ["explain"]
 
-Provider = Callable[[Failed, Report | None], Iterable[Fix | NoFix]]
+Provider = Callable[[Failed], Iterable[Fix | NoFix]]
 """Fixes for a diagnosed attempt, or why there is none. Raises KeyboardInterrupt only."""
 
 PROVIDERS: tuple[Provider, ...] = (
@@ -78,7 +78,7 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
     explained = replace(attempt, diagnosis=attempt.diagnosis or diagnose(attempt))
     items: list[Fix | NoFix] = []
     try:
-        with counters_kept():
+        with counters_kept(), telling(progress):
             runs = True
             with passing_over("running the model in eager"):
                 diagnosis, runs = beside_eager(explained)
@@ -86,10 +86,9 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
             with passing_over("trying a condition on the model"):
                 explained = replace(explained, diagnosis=confirm_conditions(explained))
             explained = replace(explained, diagnosis=name_contexts(explained))
-            if progress:
-                progress(Progress(0, 0, _summarize(explained), "failure"))
+            tell(_summarize(explained), "failure")
             if runs and explained.request is not None:
-                _search(explained, progress, items)
+                _search(explained, items)
     except KeyboardInterrupt:
         clear_interrupt()
     fixes = [fix for fix in items if isinstance(fix, Fix)]
@@ -156,27 +155,27 @@ def _drop_frames(error: BaseException) -> None:
             waiting += [each.__cause__, each.__context__]
 
 
-def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) -> None:
+def _search(attempt: Failed, found: list[Fix | NoFix]) -> None:
     """Adds what every provider offers, or why it does not."""
     with sandbox(), functions_remembered(), search_memory():
         for provider in PROVIDERS:
-            _ask(provider, attempt, progress, found)
+            _ask(provider, attempt, found)
             if any(_cures(fix, attempt) for fix in found):
                 if provider is not shapes.suggest_shapes:
-                    _ask(shapes.suggest_untried, attempt, progress, found)
+                    _ask(shapes.suggest_untried, attempt, found)
                 return
         for provider in LAST_RESORTS:
             if not any(_leads_on(fix) for fix in found):
-                _ask(provider, attempt, progress, found)
+                _ask(provider, attempt, found)
         fixes = [fix for fix in found if _leads_on(fix)]
         if fixes and all(fix.narrows or _switches_too(fix, attempt) for fix in fixes):
-            _ask(export_options.keeping_all_sizes, attempt, progress, found)
+            _ask(export_options.keeping_all_sizes, attempt, found)
         for provider in (line_rewrites.suggest_size_ops, other_mode.suggest_mode):
             fixes = [fix for fix in found if _leads_on(fix)]
             if not fixes or not all(fix.narrows for fix in fixes):
                 break
             before = len(found)
-            _ask(provider, attempt, progress, found)
+            _ask(provider, attempt, found)
             more = found[before:]  # what only may lead on is no better than a program with bounds
             found[before:] = [e for e in more if isinstance(e, NoFix) or _leads_on(e)]
 
@@ -215,18 +214,16 @@ def _leads_on(found: Fix | NoFix) -> TypeGuard[Fix]:
     return isinstance(found, Fix) and found.is_known_to_export and not found.lossy
 
 
-def _ask(
-    provider: Provider, attempt: Failed, progress: Report | None, found: list[Fix | NoFix]
-) -> None:
+def _ask(provider: Provider, attempt: Failed, found: list[Fix | NoFix]) -> None:
     """Adds a provider's fixes; none if it fails, so that the others still run."""
     raise_if_interrupted()
     before = len(found)
     try:
-        for offered in provider(attempt, progress):
+        for offered in provider(attempt):
             fix = _with_saving(_in_own_lines(offered, attempt))
             found.append(fix)
-            if progress and isinstance(fix, Fix):
-                progress(Progress(0, 0, fix.title, "found"))
+            if isinstance(fix, Fix):
+                tell(fix.title, "found")
     except Exception as error:  # noqa: BLE001 - whatever it is, the diagnosis and other fixes stand
         log_internal_error(error, "looking for fixes")
         found[before:] = [other_fix for other_fix in found[before:] if isinstance(other_fix, NoFix)]

@@ -33,7 +33,6 @@ from export_engine.fixes.assumptions import make_static, shapes_spec_fix
 from export_engine.fixes.examples import iter_wider_ranges
 from export_engine.fixes.excluded_calls import allows, as_traced, calls_without, find_accepted_size
 from export_engine.fixes.try_fixes import change_shapes, try_request, try_shapes
-from export_engine.progress import Report
 from export_engine.shapes import Named, Shapes, Spec
 from export_engine.torch_internals import (
     callable_module,
@@ -65,7 +64,7 @@ _SETS = (
 """In the text of a condition that no Dim says."""
 
 
-def suggest_shapes(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+def suggest_shapes(attempt: Failed) -> Iterator[Fix | NoFix]:
     """Fixes of shapes for a diagnosed attempt, or why there is none."""
     if attempt.diagnosis is None:
         return
@@ -74,10 +73,10 @@ def suggest_shapes(attempt: Failed, progress: Report | None = None) -> Iterator[
     elif isinstance(attempt.diagnosis.facts, SizeLookedUp):
         yield from _at_the_example(attempt, attempt.diagnosis.facts.dims)
     elif attempt.diagnosis.kind in (Kind.SHAPES_VIOLATED, Kind.ZERO_ONE):
-        yield from _suggest_solutions(attempt, progress)
+        yield from _suggest_solutions(attempt)
 
 
-def suggest_untried(attempt: Failed, _: Report | None = None) -> Iterator[Fix]:
+def suggest_untried(attempt: Failed) -> Iterator[Fix]:
     """Beside a better fix: the shapes that the failed trace allows, without an export of them."""
     before = attempt.request.shapes if attempt.request else None
     facts = size_facts(attempt) if before is not None else None
@@ -103,13 +102,13 @@ class _Answer:
         return self.attempt.agreement if isinstance(self.attempt, Exported) else None
 
 
-def _suggest_solutions(attempt: Failed, progress: Report | None) -> Iterator[Fix | NoFix]:
+def _suggest_solutions(attempt: Failed) -> Iterator[Fix | NoFix]:
     before = attempt.request.shapes if attempt.request else None
-    answer = _search(attempt, progress)
+    answer = _search(attempt)
     if before is None:
         return
     if answer is None:
-        yield from shapes_spec_fix(attempt, before, (), progress, otherwise_lossy=True)
+        yield from shapes_spec_fix(attempt, before, (), otherwise_lossy=True)
         return
     exported = answer.attempt if isinstance(answer.attempt, Exported) else None
     useless = _find_rejected_example(exported) if exported is not None else None
@@ -120,7 +119,7 @@ def _suggest_solutions(attempt: Failed, progress: Report | None) -> Iterator[Fix
     if any(problem.kind in _BEYOND_DIMS for problem in answer.problems):
         stack = next((problem.stack for problem in answer.problems if problem.stack), ())
         lossy = any(problem.lossy for problem in answer.problems)
-        yield from shapes_spec_fix(attempt, answer.shapes, stack, progress, otherwise_lossy=lossy)
+        yield from shapes_spec_fix(attempt, answer.shapes, stack, otherwise_lossy=lossy)
     tied = [dim for problem in answer.problems if problem.kind == "tied" for dim in problem.dims]
     if tied and _find_model_refusal(answer):
         yield _pin_sizes(before, tied)
@@ -201,7 +200,7 @@ def _find_model_refusal(answer: _Answer) -> Trial | None:
     return failed[0] if 2 * len(failed) > len(trials) else None
 
 
-def _search(attempt: Failed, progress: Report | None) -> _Answer | None:
+def _search(attempt: Failed) -> _Answer | None:
     """Solves, exports to confirm, and solves again with that export's facts."""
     request = attempt.request
     facts = size_facts(attempt)
@@ -221,7 +220,7 @@ def _search(attempt: Failed, progress: Report | None) -> _Answer | None:
             automatic |= refused
             continue
         tried.add(solution.shapes)
-        result = try_shapes(request, solution.shapes, progress)
+        result = try_shapes(request, solution.shapes)
         facts = size_facts(result) or facts
         if isinstance(result, Exported):
             again = solve(facts, automatic)

@@ -13,7 +13,6 @@ from torch.export import Dim
 
 from export_engine.attempt import Failed, Fix, Kind, NoFix, Request, signature_of
 from export_engine.fixes.try_fixes import read_failure
-from export_engine.progress import Report
 from export_engine.record import join_path, split_path
 from export_engine.shapes import Leaf, Shapes, ShapesError, leaves_of
 from export_engine.torch_internals import (
@@ -37,7 +36,7 @@ _NAMES = (
 )
 
 
-def suggest_specs(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+def suggest_specs(attempt: Failed) -> Iterator[Fix | NoFix]:
     """The right shapes for an attempt whose diagnosis says that they do not fit."""
     request, diagnosis = read_failure(attempt)
     if diagnosis.kind is not Kind.SHAPES_MISMATCH:

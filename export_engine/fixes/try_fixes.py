@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -84,6 +85,23 @@ def search_memory() -> Iterator[None]:
         _memory.clear()
 
 
+@undone
+def telling(progress: Report | None) -> Iterator[None]:
+    """Inside, `tell` calls `progress`."""
+    token = _report.set(progress)
+    try:
+        yield
+    finally:
+        _report.reset(token)
+
+
+def tell(text: str, what: str = "fix") -> None:
+    """Says what a search for fixes does next, or what it found."""
+    if (report := _report.get()) is not None:
+        report(Progress(0, 0, text, what))
+
+
+_report: ContextVar[Report | None] = ContextVar("report", default=None)
 _MOST_REMEMBERED = 12
 _memory: list[dict[tuple[Hashable, ...], tuple[Request, Any]]] = []
 """Empty outside of `search_memory`."""
@@ -129,10 +147,9 @@ def list_problems(attempt: Attempt | None) -> tuple[ShapeViolation, ...]:
     return facts.problems if isinstance(facts, SizesViolated) else ()
 
 
-def try_shapes(request: Request, shapes: Shapes, progress: Report | None) -> Attempt:
-    """The attempt with other shapes; `progress` is called before."""
-    if progress:
-        progress(Progress(0, 0, f"trying {shapes}", "fix"))
+def try_shapes(request: Request, shapes: Shapes) -> Attempt:
+    """The attempt with other shapes."""
+    tell(f"trying {shapes}")
     return try_request(request.with_changes(shapes=shapes))
 
 

@@ -25,8 +25,8 @@ from export_engine.fixes.code.try_edit import make_fix, try_edit
 from export_engine.fixes.excluded_calls import as_failure
 from export_engine.fixes.rewrite import offer
 from export_engine.fixes.rewrite.rewriting import rewrite
-from export_engine.fixes.try_fixes import change_shapes, try_request
-from export_engine.progress import Progress, Report
+from export_engine.fixes.try_fixes import change_shapes, tell, telling, try_request
+from export_engine.progress import Report
 from export_engine.record import sizes_shown
 from export_engine.shapes import Bounds, Shapes, ShapesError
 from export_engine.source import Stack, is_own, original_file
@@ -63,7 +63,7 @@ def _keeping_all_sizes(attempt: Exported) -> Iterator[Fix]:
     if failure is None:
         return
     for offered in (size_branches.suggest_size_branch, export_options.keeping_all_sizes):
-        fixes = [fix for fix in offered(failure, None) if not fix.lossy and not fix.narrows]
+        fixes = [fix for fix in offered(failure) if not fix.lossy and not fix.narrows]
         yield from fixes
         if fixes:
             return
@@ -90,8 +90,9 @@ def find_wrong_size(
         return ()
     at = sizes_shown(trial.sizes)
     asks = f": {line_shown(trial.place)} checks for it" if trial.place else ""
-    items = mend_wrong_size(exported, trial, verified.trials, progress)
-    fixes = tuple(islice(items, _MOST_FIXES))
+    items = mend_wrong_size(exported, trial, verified.trials)
+    with telling(progress):
+        fixes = tuple(islice(items, _MOST_FIXES))
     return (
         Finding(
             kind=Kind.WRONG_SIZE,
@@ -117,9 +118,7 @@ def _why(trial: Trial) -> str:
     )
 
 
-def mend_wrong_size(
-    exported: Exported, trial: Trial, trials: Iterable[Trial], progress: Report | None = None
-) -> Iterator[Fix]:
+def mend_wrong_size(exported: Exported, trial: Trial, trials: Iterable[Trial]) -> Iterator[Fix]:
     """Fixes with which the program agrees with eager, or does not take the sizes; tried."""
     request = exported.request
     if request is None or not trial.sizes:
@@ -128,8 +127,7 @@ def mend_wrong_size(
     wrong = [other_trial.sizes for other_trial in trials if other_trial.outcome == "differs"]
     keep_out = partial(_keep_out, wrong=wrong)
     for make in (_keep_both, _as_spec, _with_options, keep_out):
-        if progress:
-            progress(Progress(0, 0, f"trying a fix of {sizes_shown(trial.sizes)}", "fix"))
+        tell(f"trying a fix of {sizes_shown(trial.sizes)}")
         yield from make(request, trial, stack)
 
 
@@ -205,7 +203,7 @@ def _as_spec(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
     except ShapesError:
         return
     attempt = try_request(request.with_changes(shapes=asked))
-    after, attempt = with_answers(attempt, request, asked, None, _MOST_ROUNDS)
+    after, attempt = with_answers(attempt, request, asked, _MOST_ROUNDS)
     outcome = _outcome(attempt, trial) if isinstance(attempt, Exported) else "differs"
     if outcome == "differs":
         return

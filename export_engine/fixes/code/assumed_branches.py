@@ -31,9 +31,8 @@ from export_engine.fixes.assumptions import join_texts
 from export_engine.fixes.code.size_branches import find_branch
 from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Source, spans, with_way
 from export_engine.fixes.code.try_edit import further, offer_edit, runs, try_edit, with_edit
-from export_engine.fixes.try_fixes import read_failure
+from export_engine.fixes.try_fixes import read_failure, tell
 from export_engine.process import sandbox
-from export_engine.progress import Progress, Report
 from export_engine.source import original_file
 from export_engine.torch_internals import operators_listed_once
 
@@ -44,24 +43,24 @@ _Checks = list[tuple[str, str]]
 """Conditions, each with the call of torch that checks it."""
 
 
-def assume_branch_on_data(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+def assume_branch_on_data(attempt: Failed) -> Iterator[Fix | NoFix]:
     """The example's way of a branch on tensor values, assumed for every input."""
-    yield from _suggest(attempt, progress, {Kind.BRANCH_ON_DATA})
+    yield from _suggest(attempt, {Kind.BRANCH_ON_DATA})
 
 
-def suggest_decisions(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+def suggest_decisions(attempt: Failed) -> Iterator[Fix | NoFix]:
     """One way of a branch on a number; where no statement branches, what an op asks."""
-    yield from _suggest(attempt, progress, {Kind.BRANCH_ON_UNBACKED, Kind.UNBACKED_SIZE})
+    yield from _suggest(attempt, {Kind.BRANCH_ON_UNBACKED, Kind.UNBACKED_SIZE})
 
 
-def _suggest(attempt: Failed, progress: Report | None, kinds: set[Kind]) -> Iterator[Fix | NoFix]:
+def _suggest(attempt: Failed, kinds: set[Kind]) -> Iterator[Fix | NoFix]:
     request, diagnosis = read_failure(attempt)
     if not diagnosis.stack or diagnosis.kind not in kinds:
         return
     try:
-        fix = _assume_branch(attempt, request, diagnosis, progress)
+        fix = _assume_branch(attempt, request, diagnosis)
         if fix is None and diagnosis.kind is Kind.BRANCH_ON_UNBACKED:
-            fix = _assume_of_op(attempt, request, diagnosis, progress)
+            fix = _assume_of_op(attempt, request, diagnosis)
     except CannotRewrite as reason:
         yield NoFix(f"Cannot assume this branch: {reason}.")
         return
@@ -69,9 +68,7 @@ def _suggest(attempt: Failed, progress: Report | None, kinds: set[Kind]) -> Iter
         yield fix
 
 
-def _assume_branch(
-    attempt: Failed, request: Request, diagnosis: Diagnosis, progress: Report | None
-) -> Fix | None:
+def _assume_branch(attempt: Failed, request: Request, diagnosis: Diagnosis) -> Fix | None:
     """The example's way of the branch at a line; None where no branch is there."""
     place = diagnosis.stack[-1]
     text, line = text_in_effect(request.edits, place.file, place.line)
@@ -89,13 +86,11 @@ def _assume_branch(
         if not runs(with_edit(request, edit)):
             continue  # the example takes the other branch
         condition = " and ".join(asked for asked, _ in checks)
-        if progress:
-            progress(Progress(0, 0, f"assuming {condition}", "fix"))
+        tell(f"assuming {condition}")
         fix = offer_edit(
             attempt,
             edit,
             try_edit(request, edit),
-            progress,
             bounds="never",
             title=f"Assume `{condition}`",
             why="The example takes this branch. The program asserts at run time that every input "
@@ -216,9 +211,7 @@ def _list_written(found: Exported) -> list[str]:
     return list(written.values())
 
 
-def _assume_of_op(
-    attempt: Failed, request: Request, diagnosis: Diagnosis, progress: Report | None
-) -> Fix | None:
+def _assume_of_op(attempt: Failed, request: Request, diagnosis: Diagnosis) -> Fix | None:
     """Checks for all that the op at a failing line asks of data-dependent numbers."""
     place = diagnosis.stack[-1]
     before, line = text_in_effect(request.edits, place.file, place.line)
@@ -229,8 +222,7 @@ def _assume_of_op(
         edit, condition = _add_check(request, edit, line, diagnosis)
         line += 1
         conditions.append(condition)
-        if progress:
-            progress(Progress(0, 0, f"checking {condition}", "fix"))
+        tell(f"checking {condition}")
         result = try_edit(request, edit)
         if not isinstance(result, Failed):
             break
@@ -247,7 +239,6 @@ def _assume_of_op(
         attempt,
         edit,
         result,
-        progress,
         title=f"Check that {listed} before line {place.line}",
         why="The op requires this of a data-dependent number. The program asserts it at run time.",
         narrows=True,

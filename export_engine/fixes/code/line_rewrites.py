@@ -24,12 +24,7 @@ from export_engine.attempt import (
     as_module,
     text_in_effect,
 )
-from export_engine.diagnose import (
-    DataDependent,
-    SizeLookedUp,
-    diagnose,
-    formats_a_tensor,
-)
+from export_engine.diagnose import DataDependent, SizeLookedUp, diagnose, formats_a_tensor
 from export_engine.fixes.code import line_rules
 from export_engine.fixes.code.eager_trials import agrees, agrees_at
 from export_engine.fixes.code.line_rules import clone_branch_results, clone_new_operands
@@ -45,8 +40,7 @@ from export_engine.fixes.code.try_edit import (
 )
 from export_engine.fixes.rules.formulas import in_ops
 from export_engine.fixes.rules.grids import find_scale_lines
-from export_engine.fixes.try_fixes import list_problems, read_failure, try_request
-from export_engine.progress import Progress, Report
+from export_engine.fixes.try_fixes import list_problems, read_failure, tell, try_request
 from export_engine.source import Location, code_of, original_file
 from export_engine.traced_sizes import with_size
 
@@ -283,47 +277,41 @@ def _drop_conversion(diagnosis: Diagnosis) -> Iterator[_Way]:
     )
 
 
-def suggest_formula(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+def suggest_formula(attempt: Failed) -> Iterator[Fix | NoFix]:
     """A function of torch that takes no symbolic size, computed with other ops."""
-    yield from _suggest(attempt, progress, (_WITH_OTHER_OPS,))
+    yield from _suggest(attempt, (_WITH_OTHER_OPS,))
 
 
-def suggest_symbolic_sizes(
-    attempt: Failed, progress: Report | None = None
-) -> Iterator[Fix | NoFix]:
+def suggest_symbolic_sizes(attempt: Failed) -> Iterator[Fix | NoFix]:
     """The rewrite of every line of a file at which Python makes a plain number of a size."""
-    yield from _suggest(attempt, progress, (_SYMBOLIC, _LENGTH))
+    yield from _suggest(attempt, (_SYMBOLIC, _LENGTH))
 
 
-def suggest_rewrites(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+def suggest_rewrites(attempt: Failed) -> Iterator[Fix | NoFix]:
     """The first rewrite of the diagnosed line that leads on."""
     more = _drop_conversion(read_failure(attempt)[1])
-    yield from _suggest(attempt, progress, (*_WAYS, *more))
+    yield from _suggest(attempt, (*_WAYS, *more))
 
 
-def suggest_size_ops(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+def suggest_size_ops(attempt: Failed) -> Iterator[Fix | NoFix]:
     """The number at a diagnosed line by ops, compared with Python's at many sizes."""
-    yield from _suggest(attempt, progress, (_BY_OPS,))
+    yield from _suggest(attempt, (_BY_OPS,))
 
 
-def _suggest(
-    attempt: Failed, progress: Report | None, ways: Iterable[_Way]
-) -> Iterator[Fix | NoFix]:
+def _suggest(attempt: Failed, ways: Iterable[_Way]) -> Iterator[Fix | NoFix]:
     """The first of some rewrites that leads on, and the reasons against the others."""
     _, diagnosis = read_failure(attempt)
     texts: set[str] = set()
     for way in ways:
         for place in way.places(attempt) if diagnosis.kind in way.kinds else ():
-            offered = _try(attempt, way, place, texts, progress)
+            offered = _try(attempt, way, place, texts)
             if offered is not None:
                 yield offered
             if isinstance(offered, Fix):
                 return
 
 
-def _try(
-    attempt: Failed, way: _Way, place: Location, texts: set[str], progress: Report | None
-) -> Fix | NoFix | None:
+def _try(attempt: Failed, way: _Way, place: Location, texts: set[str]) -> Fix | NoFix | None:
     """A way at a line, tried; None where it does not fit the code, or does not lead on."""
     request, diagnosis = read_failure(attempt)
     text, line = text_in_effect(request.edits, place.file, place.line)
@@ -349,8 +337,7 @@ def _try(
         "number": "number" if isinstance(diagnosis.facts, DataDependent) else "size",
     }
     title = way.title.format(**fields)
-    if progress:
-        progress(Progress(0, 0, title, "fix"))
+    tell(title)
     if not way.trial(attempt, edit):
         return NoFix(way.refusal) if way.refusal else None
     edit, result = try_further(request, edit, way.rewrite if way.everywhere else None)
@@ -358,7 +345,6 @@ def _try(
         attempt,
         edit,
         result,
-        progress,
         bounds="first" if way.bounded else "never",
         title=title,
         why=way.why.format(**fields) or rewritten.why,

@@ -55,8 +55,7 @@ from export_engine.fixes.excluded_calls import (
     iter_excluded_calls,
 )
 from export_engine.fixes.rewrite.rewriting import rewrite as rewrite_control_flow
-from export_engine.fixes.try_fixes import list_problems, read_failure
-from export_engine.progress import Progress, Report
+from export_engine.fixes.try_fixes import list_problems, read_failure, tell
 from export_engine.source import Location, code_of, original_file
 from export_engine.traced_sizes import ShapeViolation, assumable
 
@@ -65,7 +64,7 @@ _MOST_PLACES = 4
 """Places that are rewritten with a branch."""
 
 
-def suggest_size_branch(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+def suggest_size_branch(attempt: Failed) -> Iterator[Fix]:
     """The way of a branch on a requested size that is right for every size that was compared."""
     request, diagnosis = attempt.request, attempt.diagnosis
     facts = diagnosis.facts if diagnosis else None
@@ -81,8 +80,7 @@ def suggest_size_branch(attempt: Failed, progress: Report | None = None) -> Iter
         narrower: Fix | None = None
         for way in _WAYS if branch.others else ():
             title = way.title.format(line=line)
-            if progress:
-                progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
+            tell(f"{title[0].lower()}{title[1:]}")
             try:
                 if way.rewrite is None:
                     edit = rewrite_control_flow(request, original_file(file), text, at).edit
@@ -94,7 +92,7 @@ def suggest_size_branch(attempt: Failed, progress: Report | None = None) -> Iter
             if edit.after in texts:
                 continue
             texts.add(edit.after)
-            fix = _try_branch(attempt, edit, branch, title, progress)
+            fix = _try_branch(attempt, edit, branch, title)
             if fix is None:
                 continue
             title = fix.title
@@ -153,15 +151,13 @@ def _find_asking_line(
     return _Branch(place, calls)
 
 
-def _try_branch(
-    attempt: Failed, edit: Edit, asked: _Branch, title: str, progress: Report | None
-) -> Fix | None:
+def _try_branch(attempt: Failed, edit: Edit, asked: _Branch, title: str) -> Fix | None:
     """A way of a branch, once it was tried, with what has to be done beside it."""
     request, diagnosis = read_failure(attempt)
     if not agrees_at(request, edit, asked.others):
         return None
     edit, result, more = _with_more(request, edit, asked)
-    bounds = find_bounds_fix(result, progress)
+    bounds = find_bounds_fix(result)
     if bounds is not None and bounds.narrows and _next_branch(result, request, edit):
         bounds = None  # what a fix of that branch keeps, no bound need reject
     if bounds is not None:

@@ -29,7 +29,6 @@ from export_engine.fixes import assumptions, dim_names, export_options, shapes
 from export_engine.fixes.code.text_edits import CannotRewrite, Rewritten
 from export_engine.fixes.excluded_calls import allows_any, calls_without
 from export_engine.fixes.try_fixes import list_problems, read_failure, try_request
-from export_engine.progress import Report
 from export_engine.source import Location, Stack, original_file
 from export_engine.traced_sizes import ShapeViolation
 from export_engine.verify import runs_in_eager
@@ -169,7 +168,6 @@ def offer_edit(
     attempt: Failed,
     edit: Edit,
     found: Attempt | None,
-    progress: Report | None,
     *,
     bounds: Literal["never", "needed", "first"] = "needed",
     **fields: Any,
@@ -180,7 +178,6 @@ def offer_edit(
         attempt: a diagnosed failure.
         edit: what the fix changes.
         found: the attempt with it; None where it does not fit the code.
-        progress: called before each further export.
         bounds: whether they are looked for: `first` is also where it leads to another failure.
         fields: of the fix. Of one that is `lossy`, the program may lack what eager writes.
     """
@@ -192,7 +189,7 @@ def offer_edit(
     lost = fix.lossy and agreement is not None and agreement.lacks_writes
     goes_on = lost or leads_on(found, diagnosis, edit)
     wanted = bounds == "first" or (bounds == "needed" and not goes_on)
-    within = find_bounds_fix(found, progress) if wanted else None
+    within = find_bounds_fix(found) if wanted else None
     if within is not None and within.narrows and goes_on and _fails_elsewhere(found, diagnosis):
         within = None  # what a fix of that line keeps, no bound need reject
     if within is None:
@@ -266,7 +263,7 @@ def _is_made_by(diagnosis: Diagnosis, edit: Edit) -> bool:
     return line not in texts and (given_back or any(mark in line for mark in _MARKS))
 
 
-def find_bounds_fix(found: object, progress: Report | None) -> Fix | None:
+def find_bounds_fix(found: object) -> Fix | None:
     """The bounds or assumptions with which an edited model exports, if it needs any.
 
     Options of the export, where those reject what the model takes, and these do not.
@@ -276,15 +273,15 @@ def find_bounds_fix(found: object, progress: Report | None) -> Fix | None:
     diagnosis = diagnose(found)
     explained = replace(found, diagnosis=diagnosis)
     if diagnosis.kind is Kind.UNBACKED_SIZE:
-        return _leading(assumptions.suggest_assumptions(explained, progress))
+        return _leading(assumptions.suggest_assumptions(explained))
     if diagnosis.kind is not Kind.SHAPES_VIOLATED:
         return None
     if any(problem.lossy for problem in list_problems(explained)):
         return None  # known before an export: a size is fixed
-    bounds = _leading(shapes.suggest_shapes(explained, progress))
+    bounds = _leading(shapes.suggest_shapes(explained))
     if bounds is None or not bounds.narrows:
         return bounds
-    return _leading(export_options.keeping_all_sizes(explained, progress)) or bounds
+    return _leading(export_options.keeping_all_sizes(explained)) or bounds
 
 
 def _leading(offered: Iterable[Fix | NoFix]) -> Fix | None:

@@ -16,7 +16,7 @@ from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
 from export_engine.fixes.code.eager_trials import REACHED, agrees
 from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Rewritten, Source
 from export_engine.fixes.code.try_edit import offer_edit, stacks_of, try_edit
-from export_engine.progress import Progress, Report
+from export_engine.fixes.try_fixes import tell
 from export_engine.source import Location, original_file
 
 _KINDS = (Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE)
@@ -36,7 +36,7 @@ class AtOnce(NamedTuple):
     probe: Rewritten
 
 
-def suggest_chunks(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+def suggest_chunks(attempt: Failed) -> Iterator[Fix]:
     """The fix of chunks in a function that led to a bound; none where eager answers otherwise.
 
     torch says where it asked for a size, which is mostly where a chunk is computed with.
@@ -52,7 +52,7 @@ def suggest_chunks(attempt: Failed, progress: Report | None = None) -> Iterator[
             )
             if not agrees(request, edit, (probe,)):
                 continue
-            fix = _fix(attempt, edit, place.line + at - line, progress)
+            fix = _fix(attempt, edit, place.line + at - line)
             if fix is not None:
                 yield fix
                 return
@@ -85,17 +85,16 @@ def _chunks(text: str, line: int) -> Iterator[tuple[int, AtOnce]]:
             yield at, without_chunks(text, at)
 
 
-def _fix(attempt: Failed, edit: Edit, line: int, progress: Report | None) -> Fix | None:
+def _fix(attempt: Failed, edit: Edit, line: int) -> Fix | None:
     """The fix that an edit is, by itself or with bounds of the sizes; None if it leads nowhere."""
     request, diagnosis = attempt.request, attempt.diagnosis
     assert request is not None
     assert diagnosis is not None
     title = f"Compute the chunks of line {line} at once"
-    if progress:
-        progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
+    tell(f"{title[0].lower()}{title[1:]}")
     gives_up = "All chunks are in memory at once."
     result = try_edit(request, edit)
-    return offer_edit(attempt, edit, result, progress, title=title, why=_WHY, gives_up=gives_up)
+    return offer_edit(attempt, edit, result, title=title, why=_WHY, gives_up=gives_up)
 
 
 def without_chunks(text: str, line: int) -> AtOnce:

@@ -20,7 +20,7 @@ from export_engine.fixes.export_options import describe_refused
 from export_engine.fixes.rewrite.form import NotStaged
 from export_engine.fixes.rewrite.rewriting import Rewritten, Staged, is_asked, lower, probe
 from export_engine.fixes.rewrite.shrinking import NO_ELEMENT
-from export_engine.progress import Progress, Report
+from export_engine.fixes.try_fixes import tell
 
 _KINDS = frozenset(
     {
@@ -64,7 +64,7 @@ _COSTS = {
 }
 
 
-def suggest_rewrite(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+def suggest_rewrite(attempt: Failed) -> Iterator[Fix | NoFix]:
     """The function at a failure with its staged sites rewritten, or why it is not."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
@@ -75,10 +75,9 @@ def suggest_rewrite(attempt: Failed, progress: Report | None = None) -> Iterator
         if (place.file, place.function) in tried or not is_asked(text, line, diagnosis.kind):
             continue
         tried.add((place.file, place.function))
-        if progress:
-            progress(Progress(0, 0, f"rewriting the control flow of `{place.function}`", "fix"))
+        tell(f"rewriting the control flow of `{place.function}`")
         try:
-            fix = _try_each(attempt, probe(request, place.file, text, line), progress)
+            fix = _try_each(attempt, probe(request, place.file, text, line))
         except NotStaged:
             continue
         except CannotRewrite as reason:
@@ -89,7 +88,7 @@ def suggest_rewrite(attempt: Failed, progress: Report | None = None) -> Iterator
             return
 
 
-def _try_each(attempt: Failed, staged: Staged, progress: Report | None) -> Fix | None:
+def _try_each(attempt: Failed, staged: Staged) -> Fix | None:
     """The first fix that is known to export, else the first; None where none leads anywhere.
 
     vmap has no rule for some ops, and newer scans take no op whose size depends on data; map does.
@@ -104,7 +103,7 @@ def _try_each(attempt: Failed, staged: Staged, progress: Report | None) -> Fix |
                 raise
             break
         if rewritten.edit.after not in texts:
-            fix = _try(attempt, rewritten, progress)
+            fix = _try(attempt, rewritten)
             if fix is not None and fix.leads_to is not None:
                 return fix
             first = first or fix
@@ -112,7 +111,7 @@ def _try_each(attempt: Failed, staged: Staged, progress: Report | None) -> Fix |
     return first
 
 
-def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | None:
+def _try(attempt: Failed, made: Rewritten) -> Fix | None:
     """A rewritten function as a fix, tried; None where it leads nowhere."""
     request, diagnosis = attempt.request, attempt.diagnosis
     assert request is not None
@@ -135,7 +134,6 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
         attempt,
         edit,
         result,
-        progress,
         title=title_of(made) + (", and export in strict mode" if switched else ""),
         why="Python cannot evaluate these conditions while tracing; ops evaluate them at run time.",
         narrows=bool(rejected),

@@ -14,7 +14,7 @@ import torch
 from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, text_in_effect
 from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Rewritten, Source, free_name
 from export_engine.fixes.code.try_edit import find_fixing_places, offer_edit, try_edit
-from export_engine.progress import Progress, Report
+from export_engine.fixes.try_fixes import tell
 from export_engine.source import original_file
 
 _KINDS = (Kind.LOOP_ON_DATA, Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE)
@@ -123,9 +123,7 @@ _MASKED = """
 """
 
 
-def suggest_recurrent_scan(
-    attempt: Failed, progress: Report | None = None
-) -> Iterator[Fix | NoFix]:
+def suggest_recurrent_scan(attempt: Failed) -> Iterator[Fix | NoFix]:
     """The scan for a recurrent module of torch that fixes a length, or why there is none."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
@@ -146,15 +144,13 @@ def suggest_recurrent_scan(
                 yield NoFix(_UNROLLED.format(name=message, kind=kind, why=reason))
             continue
         what = what if whole else f"{what} on line {place.line}"
-        if progress:
-            progress(Progress(0, 0, f"rewriting the {what}", "fix"))
+        tell(f"rewriting the {what}")
         edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
         result = try_edit(request, edit)
         fix = offer_edit(
             attempt,
             edit,
             result,
-            progress,
             title=f"Rewrite the {what} as a {'masked ' if costs else ''}scan",
             why="scan keeps one step as a subgraph and runs it for each element, so the length "
             "stays dynamic.",
