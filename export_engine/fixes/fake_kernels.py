@@ -137,10 +137,10 @@ def infer_kernel(
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         context = torch.library.get_ctx
-        made = [rule.make(bound.arguments, lambda: context().new_dynamic_size()) for rule in rules]
+        fakes = [rule.make(bound.arguments, lambda: context().new_dynamic_size()) for rule in rules]
         if kind is not None:
-            return made if issubclass(kind, list) else tuple(made)
-        return made[0] if made else None
+            return fakes if issubclass(kind, list) else tuple(fakes)
+        return fakes[0] if fakes else None
 
     return runs, FakeKernel(name, _code(name, signature, rules, kind), kernel), rules
 
@@ -242,8 +242,8 @@ def runs_of(request: Request, name: str, overload: str) -> OpRuns | None:
         run(request.target, request, seed=0)
     if not items:
         return None
-    called, given, _ = items[0]
-    first = _run(called, given)
+    called, arguments, _ = items[0]
+    first = _run(called, arguments)
     if first is None:
         return None
     others = [group for _, group, _ in items[1:4]]
@@ -254,10 +254,10 @@ def runs_of(request: Request, name: str, overload: str) -> OpRuns | None:
 
     return OpRuns(
         called,
-        [first, *run_all(iter(others), _vary_sizes(given), _vary_numbers(given))],
-        run_all(_vary_values(given)),
-        run_all(_vary_dtypes(given)),
-        run_all(_vary_all_sizes(given)),
+        [first, *run_all(iter(others), _vary_sizes(arguments), _vary_numbers(arguments))],
+        run_all(_vary_values(arguments)),
+        run_all(_vary_dtypes(arguments)),
+        run_all(_vary_all_sizes(arguments)),
     )
 
 
@@ -455,8 +455,8 @@ def _is_kept(rule: ResultRule, run: OpRun, number: int) -> bool:
     result = run.made[number]
     unknown = iter([s for s, dim in zip(result.shape, rule.dims, strict=False) if dim is None])
     with suppress(*_NO_VALUE):
-        made = rule.make(run.given, lambda: next(unknown, 0))
-        return (made.shape, made.dtype) == (result.shape, result.dtype)
+        fake = rule.make(run.given, lambda: next(unknown, 0))
+        return (fake.shape, fake.dtype) == (result.shape, result.dtype)
     return False
 
 
