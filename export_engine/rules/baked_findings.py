@@ -135,8 +135,8 @@ class BakedArgument(Rule, kind=Kind.BAKED_ARGUMENT):
 
     ## Why
 
-    Numbers, strings and flags are part of the call's structure. The program is made for these
-    values.
+    Numbers, strings and flags are part of the call's structure. The program is specialized on
+    these values.
     """
 
     SENTENCE = Sentence(
@@ -252,7 +252,7 @@ class DeviceBaked(Rule, kind=Kind.DEVICE_BAKED):
 
     ## What to do
 
-    Make tensors on the device of an input: `device=x.device`, or register them as buffers.
+    Create tensors on the device of an input: `device=x.device`, or register them as buffers.
     `torch.export.passes.move_to_device_pass` moves a program.
 
     ## Why
@@ -296,11 +296,11 @@ class DtypeBaked(Rule, kind=Kind.DTYPE_BAKED):
 
     ## What to do
 
-    Use `.to(x.dtype)` or leave the cast out, if it was not meant.
+    Use `.to(x.dtype)`, or remove the cast if it is not intended.
 
     ## Why
 
-    Dtypes are part of a program's types: it is made for one choice.
+    A program's types include dtypes, so it is traced for one choice of them.
     """
 
     SENTENCE = Sentence(

@@ -25,7 +25,7 @@ class CondBranchesDiffer(Rule, kind=Kind.COND_BRANCHES_DIFFER):
 
     ## What to do
 
-    Let both return the same structure with the same dtypes and shapes, for example with
+    Make both return the same structure with the same dtypes and shapes, for example with
     `.to(x.dtype)`.
 
     ## Why
@@ -89,7 +89,7 @@ class CondMutates(Rule, kind=Kind.COND_MUTATES):
 
     ## Why
 
-    Branches are graphs of their own, and they are functional: results leave only as outputs.
+    Each branch is a separate, functional graph: it returns results only as outputs.
     """
 
     SENTENCE = Sentence(

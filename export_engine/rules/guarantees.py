@@ -7,8 +7,8 @@ from export_engine.rules.rule import Rule, Sentence
 
 
 class GuaranteeFlat(Rule, kind=Kind.GUARANTEE_FLAT):
-    """No node of the graph calls a module: everything is inlined. If broken, a pass has put a call
-    of a module into the graph.
+    """No node of the graph calls a module: everything is inlined. If broken, a pass has inserted a
+    module call.
 
     ## Example
 
@@ -34,11 +34,11 @@ class GuaranteeFlat(Rule, kind=Kind.GUARANTEE_FLAT):
 
     ## What to do
 
-    Let the pass insert ops, not modules.
+    Make the pass insert ops, not modules.
 
     ## Why
 
-    A consumer of the graph does not need Python. Every op is one of a known set.
+    A consumer of the graph does not need Python. Every op belongs to a known set.
     """
 
     CLAIM = Sentence("The graph is flat: no module is called.")
@@ -48,8 +48,8 @@ class GuaranteeFlat(Rule, kind=Kind.GUARANTEE_FLAT):
 
 
 class GuaranteeFunctional(Rule, kind=Kind.GUARANTEE_FUNCTIONAL):
-    """No op writes to its inputs in place; mutations are outputs. If broken, a pass has put an
-    in-place op into a decomposed program.
+    """No op writes to its inputs in place; mutations are outputs. If broken, a pass has
+    inserted an in-place op into a decomposed program.
 
     ## Example
 
@@ -80,7 +80,7 @@ class GuaranteeFunctional(Rule, kind=Kind.GUARANTEE_FUNCTIONAL):
 
     ## Why
 
-    A compiler may reorder functional ops. A hidden write makes that wrong.
+    A compiler may reorder functional ops. A hidden write breaks that.
     """
 
     CLAIM = Sentence(
@@ -108,7 +108,7 @@ class GuaranteeFunctional(Rule, kind=Kind.GUARANTEE_FUNCTIONAL):
 
 class GuaranteeLifted(Rule, kind=Kind.GUARANTEE_LIFTED):
     """Parameters, buffers and constants are inputs of the graph, and the signature names every
-    input and output. If broken, the program and its state do not belong together.
+    input and output. If broken, the program and its state do not match.
 
     ## Example
 
@@ -161,8 +161,8 @@ class GuaranteeLifted(Rule, kind=Kind.GUARANTEE_LIFTED):
 
 
 class GuaranteeMapped(Rule, kind=Kind.GUARANTEE_MAPPED):
-    """Every op knows its source line and its module. If broken, a pass has made ops without copying
-    `meta`.
+    """Every op has its source line and its module. If broken, a pass has created ops without
+    copying `meta`.
 
     ## Example
 
@@ -189,7 +189,7 @@ class GuaranteeMapped(Rule, kind=Kind.GUARANTEE_MAPPED):
 
     ## Why
 
-    Error messages, profiles and this view lead back to your code by `stack_trace` and
+    Error messages, profiles and this view find your code through `stack_trace` and
     `nn_module_stack`.
     """
 
@@ -208,7 +208,7 @@ class GuaranteeMapped(Rule, kind=Kind.GUARANTEE_MAPPED):
 
 class GuaranteeOps(Rule, kind=Kind.GUARANTEE_OPS):
     """Each custom op returns what its fake kernel says, and mutates only what its schema declares.
-    If broken, the program's shapes are not those of its values.
+    If broken, the shapes in the program are wrong.
 
     ## Example
 
@@ -236,11 +236,11 @@ class GuaranteeOps(Rule, kind=Kind.GUARANTEE_OPS):
 
     ## What to do
 
-    Correct the fake kernel or the schema. `torch.library.opcheck` tests an op by itself.
+    Correct the fake kernel or the schema. `torch.library.opcheck` tests an op on its own.
 
     ## Why
 
-    Tracing believes the fake kernel. The ops after it are compiled for the shapes that it promised.
+    Tracing trusts the fake kernel. The ops after it are compiled for the shapes that it promised.
     """
 
     CLAIM = Sentence(
@@ -307,7 +307,7 @@ class GuaranteeOps(Rule, kind=Kind.GUARANTEE_OPS):
 
 
 class GuaranteeSound(Rule, kind=Kind.GUARANTEE_SOUND):
-    """At every size that the contract admits, the program returns what the model returns. If
+    """At every size that it accepts, the program returns what the model returns. If
     broken, something was lost or baked in while tracing.
 
     ## Example
@@ -334,7 +334,7 @@ class GuaranteeSound(Rule, kind=Kind.GUARANTEE_SOUND):
 
     ## Why
 
-    This is what export is for: one graph for all calls that its shapes admit.
+    That is the point of export: one graph for every call that its shapes allow.
     """
 
     CLAIM = Sentence("At the sizes that were tried, the program agrees with eager.")
@@ -380,8 +380,8 @@ class GuaranteeSound(Rule, kind=Kind.GUARANTEE_SOUND):
 
 
 class GuaranteeRefuses(Rule, kind=Kind.GUARANTEE_REFUSES):
-    """A call outside the contract is rejected. If broken, the program returns results where nothing
-    is promised.
+    """A call outside the program's shapes is rejected. If broken, the program returns results that
+    nothing guarantees.
 
     ## Example
 
@@ -476,8 +476,8 @@ class GuaranteeChecks(Rule, kind=Kind.GUARANTEE_CHECKS):
 
     ## Why
 
-    `torch._check` says what may be assumed. Without the assertion, a wrong value returns a wrong
-    result.
+    `torch._check` states an assumption. Without the assertion, a value that violates it silently
+    returns a wrong result.
     """
 
     CLAIM = Sentence("Conditions on values that tracing could not decide are runtime assertions.")
@@ -517,7 +517,7 @@ class GuaranteeState(Rule, kind=Kind.GUARANTEE_STATE):
 
     ## Why
 
-    Only buffers and inputs are state of a program. An attribute of Python is a constant.
+    A program's only state is its buffers and inputs. A Python attribute is a constant.
     """
 
     CLAIM = Sentence("Buffers and inputs change as they do in eager, call after call.")
@@ -574,7 +574,8 @@ class GuaranteeSaved(Rule, kind=Kind.GUARANTEE_SAVED):
 
     ## What to do
 
-    Use ops of `torch.ops` only, and register pytree classes and custom ops with what saving needs.
+    Use ops of `torch.ops` only, and register pytree classes and custom ops with the functions that
+    saving requires.
 
     ## Why
 
@@ -601,8 +602,8 @@ class GuaranteeSaved(Rule, kind=Kind.GUARANTEE_SAVED):
 
 
 class GuaranteeUnflattened(Rule, kind=Kind.GUARANTEE_UNFLATTENED):
-    """Unflattened into modules, it runs and agrees. If broken, the paths of modules in the graph
-    are wrong.
+    """Unflattened into modules, it runs and agrees. If broken, module paths in the graph are
+    wrong.
 
     ## Example
 
@@ -672,11 +673,11 @@ class GuaranteeReExported(Rule, kind=Kind.GUARANTEE_RE_EXPORTED):
 
     ## What to do
 
-    Let passes keep what is symbolic: a size comes from `aten.sym_size`, not from the example.
+    Keep sizes symbolic in your passes: read a size with `aten.sym_size`, not from the example.
 
     ## Why
 
-    A program is itself a module that can be exported. Tools that do so expect nothing to change.
+    A program is itself a module that can be exported. Tools that export it again expect no change.
     """
 
     CLAIM = Sentence("A second export has the same inputs and agrees.")
@@ -731,7 +732,7 @@ class GuaranteeDecomposed(Rule, kind=Kind.GUARANTEE_DECOMPOSED):
 
     ## Why
 
-    Backends take Core ATen. Decomposition traces the program again with fake tensors.
+    Many backends require Core ATen. Decomposition traces the program again with fake tensors.
     """
 
     CLAIM = Sentence("Decomposed to Core ATen, it agrees.")

@@ -24,8 +24,8 @@ class UnusedInput(Rule, kind=Kind.UNUSED_INPUT):
 
     ## What to do
 
-    Check that it should not matter: a mask may have been lost to a branch. If not, leave the input
-    out.
+    Check whether the input should matter: tracing may have taken a branch that skips a mask. If it
+    should not, remove the input.
 
     ## Why
 
@@ -139,7 +139,8 @@ class SharedInput(Rule, kind=Kind.SHARED_INPUT):
 
     ## Why
 
-    Tracing tells inputs apart by identity. One tensor in two places can become one input.
+    Tracing identifies inputs by tensor identity, so a tensor that is passed twice can become one
+    input.
     """
 
     SENTENCE = Sentence(

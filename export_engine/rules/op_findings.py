@@ -99,7 +99,7 @@ class Synchronises(Rule, kind=Kind.SYNCHRONISES):
 
     ## What to do
 
-    Use a form of fixed size, such as `torch.where(x > 0, x, 0).sum()`.
+    Use an op with a fixed output size, such as `torch.where(x > 0, x, 0).sum()`.
 
     ## Why
 

@@ -68,8 +68,8 @@ class DeviceMismatch(Rule, kind=Kind.DEVICE_MISMATCH):
 
     ## What to do
 
-    Move one of them: `.to(x.device)`. A tensor that the model makes should take the device of an
-    input, or be a buffer.
+    Move one of them: `.to(x.device)`. A tensor that the model creates should take the device of
+    an input, or be a buffer.
 
     ## Why
 

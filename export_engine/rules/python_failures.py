@@ -7,7 +7,7 @@ from export_engine.rules.rule import Rule, Sentence
 
 
 class Numpy(Rule, kind=Kind.NUMPY):
-    """The code converts a tensor to a NumPy array, which has no fake form.
+    """The code converts a tensor to a NumPy array, which a fake tensor cannot become.
 
     ## Example
 
@@ -253,7 +253,7 @@ class OwnError(Rule, kind=Kind.OWN_ERROR):
 
     ## Why
 
-    torch.export runs the model once. An error in eager is an error there.
+    torch.export runs the model once. An error in eager also fails the export.
     """
 
     SENTENCE = Sentence(
@@ -334,7 +334,7 @@ class Unknown(Rule, kind=Kind.UNKNOWN):
 
     ## Why
 
-    Each diagnosis is for a known kind of failure. If none matches, nothing is guessed.
+    Each diagnosis recognizes one kind of failure. If none matches, Export Explorer does not guess.
     """
 
     WHY = Sentence(

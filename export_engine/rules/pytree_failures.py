@@ -36,8 +36,8 @@ class UnknownInputType(Rule, kind=Kind.UNKNOWN_INPUT_TYPE):
 
     ## Why
 
-    A program takes a flat list of tensors and numbers. A pytree registration says how to get from
-    the object to that list and back.
+    A program takes a flat list of tensors and numbers. A pytree registration defines how to
+    convert the object to that list and back.
     """
 
     MISSING_KEY_PATHS = Sentence(

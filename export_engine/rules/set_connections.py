@@ -257,8 +257,8 @@ class SetMutated(Rule, kind=Kind.SET_MUTATED):
 
     ## Why
 
-    Tensors are passed by reference, so the order of the calls decides what the second program
-    reads.
+    Tensors are passed by reference, so the order of the calls determines what the second
+    program reads.
     """
 
     SENTENCE = Sentence(

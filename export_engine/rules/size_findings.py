@@ -117,17 +117,18 @@ class WrongSize(Rule, kind=Kind.WRONG_SIZE):
     ## What to do
 
     Apply a fix: torch.cond keeps both branches, torch's options make the program reject the size,
-    and `batch[2..]` leaves it out of the contract. torch itself does not reject a call at 0 or 1.
+    and `batch[2..]` excludes it. torch itself does not reject a call at 0 or 1.
 
     ## Why
 
-    torch traces as if no size were 0 or 1, and takes the branch of larger sizes. The program then
-    accepts 0 and 1 all the same.
+    torch traces as if no size were 0 or 1, and takes the branch of larger sizes. The program
+    still accepts 0 and 1.
     """
 
 
 class UntracedBranch(Rule, kind=Kind.UNTRACED_BRANCH):
-    """The code tests a size, torch answered for sizes of 2 or more, and the program accepts 0 or 1.
+    """The code tests a size. torch decided the test for sizes of 2 or more, but the program accepts
+    0 or 1.
 
     ## Example
 
@@ -147,7 +148,7 @@ class UntracedBranch(Rule, kind=Kind.UNTRACED_BRANCH):
     ## What to do
 
     Run Verify: it compares the program with eager at these sizes, and offers fixes if they differ.
-    Or leave the size out of the contract, as in `batch[2..]`.
+    Or exclude the size, as in `batch[2..]`.
 
     ## Why
 

@@ -40,8 +40,8 @@ class CaughtError(Rule, kind=Kind.CAUGHT_ERROR):
     Eager does not, and continues in the block. The program was traced past the error: it always
     takes the `except` branch.
 
-    If the program was compared with eager on fresh inputs and matched, the finding is a surprise,
-    not an error.
+    If the program was compared with eager on fresh inputs and matched, the severity is
+    *surprising*, not *wrong*.
     """
 
     SENTENCE = Sentence(

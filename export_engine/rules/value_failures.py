@@ -84,8 +84,8 @@ class BranchOnUnbacked(Rule, kind=Kind.BRANCH_ON_UNBACKED):
 
     ## Why
 
-    `.item()` gives an unbacked symbol. Arithmetic on it is recorded; a decision on it needs a value
-    that tracing does not have.
+    `.item()` returns an unbacked symbol. torch records arithmetic on it, but a branch on it needs a
+    value that tracing does not have.
     """
 
     WHY = Sentence(
