@@ -77,7 +77,7 @@ _MOVED: dict[str, tuple[str, str, str]] = {
 
 
 def load_old_name(name: str) -> Any:
-    """What the package had by an old name; it warns of the new one.
+    """Return the object that had an old name, and warn of the new one.
 
     Raises:
         AttributeError: there is no such name.
@@ -101,13 +101,13 @@ def _warn(told: str) -> None:
 
 
 class OldSaves:
-    """What a comparison answers to beside its own members."""
+    """Old members of a comparison."""
 
     to_html = _rename("save")
 
 
 class OldSetNames:
-    """What a set of programs answers to beside its own members."""
+    """Old members of a set of programs."""
 
     to_html = _saves(".html")
     to_json = _saves(".json")
@@ -115,7 +115,7 @@ class OldSetNames:
 
 
 class OldNames(OldSetNames):
-    """What an Exploration answers to beside its own members."""
+    """Old members of an Exploration."""
 
     outside = _rename("unsupported_ops")
     probe = _rename("accepts")

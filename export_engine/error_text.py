@@ -1,4 +1,4 @@
-"""What an error says, in one line."""
+"""The message of an error, in one line."""
 
 from __future__ import annotations
 

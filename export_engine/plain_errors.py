@@ -40,5 +40,5 @@ class NotWritable(PlainError, OSError):
 
 
 def describe_error(error: BaseException) -> str:
-    """What an error says, with its class where the text does not say all."""
+    """The message of an error, with its class if the message is not enough."""
     return str(error) if isinstance(error, PlainError) else f"{type(error).__name__}: {error}"

@@ -113,7 +113,7 @@ class Command:
     into: str | None = None
     """The variable that holds a set of programs."""
     program: str | None = None
-    """What the program is called in it."""
+    """The program's name in it."""
     save: str | None = None
     html: str | None = None
     load: str | None = None
@@ -150,7 +150,7 @@ class Command:
     stages: str | None = None
     """The compiler whose kernels are shown."""
     diff: str | None = None
-    """What the program is compared with: a variable or a file."""
+    """The program to compare with: a variable or a file."""
 
 
 def parse_command(line: str) -> Command:

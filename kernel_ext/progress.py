@@ -31,7 +31,7 @@ _DOING = {
 
 
 _KNOWN = {"failure": "", "found": "Found: "}
-"""What stays on show, above the line, until the result."""
+"""Text above the line that stays until the result."""
 
 
 class ProgressLine:

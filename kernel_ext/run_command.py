@@ -30,7 +30,7 @@ class Asked:
     call: Call
     target: Evaluated
     shapes: Any
-    """What may vary, as text or as torch takes it."""
+    """The dynamic shapes, as text or as torch accepts them."""
     steps: Steps | None = None
     """Where the steps of a guide are shown; None for a command without `--guide`."""
 

@@ -20,7 +20,7 @@ def has_page(shell: Any) -> bool:
 def bundle_of(
     shown: explorer.Exploration | explorer.Programs | explorer.typing.Library,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a notebook shows of a result, with its metadata."""
+    """A result's representation in a notebook, with its metadata."""
     bundle = shown._repr_mimebundle_()
     return bundle if isinstance(bundle, tuple) else (bundle, {})
 

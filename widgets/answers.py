@@ -1,4 +1,4 @@
-"""What answers a request of the page: a value, or a reason to refuse."""
+"""The answer to a request of the page: a value, or a reason to refuse."""
 
 from __future__ import annotations
 

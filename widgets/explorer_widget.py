@@ -179,7 +179,7 @@ class ExplorerWidget(anywidget.AnyWidget):
 
 
 def _text(error: Exception) -> str:
-    """What an error says; only its class, where it is of the user's and cannot say it."""
+    """The message of an error; only its class if a user's error cannot be formatted."""
     try:
         return str(error)[:_MOST_TEXT]
     except Exception:

@@ -15,7 +15,7 @@ class GuideWidget(ExplorerWidget):
     """Offers choices: see `widgets/frontend/src/guide` for what the page shows and asks."""
 
     app = traitlets.Unicode("guide").tag(sync=True)
-    """What the front end is to mount."""
+    """The component that the front end mounts."""
     choices = traitlets.List(traitlets.Dict()).tag(sync=True)
     """Per choice, its `title` and what it `means`."""
 

@@ -18,7 +18,7 @@ class LibraryWidget(ExplorerWidget):
     """Browses: see `widgets/frontend/src/library` for what the page shows and asks."""
 
     app = traitlets.Unicode("library").tag(sync=True)
-    """What the front end is to mount."""
+    """The component that the front end mounts."""
     section = traitlets.Unicode("cases").tag(sync=True)
     """`cases` or `breaks`: which of them is open first."""
     query = traitlets.Unicode("").tag(sync=True)

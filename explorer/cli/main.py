@@ -324,7 +324,7 @@ def _compare(first: Exploration | Programs, asked: argparse.Namespace) -> int:
 
 
 def _say_what_is_left(failed: Exploration, asked: argparse.Namespace) -> None:
-    """What a failed export leaves undone, and the option that applies its fixes."""
+    """Lines on options that a failed export skips, and on the option that applies its fixes."""
     if not asked.fix and failed.fixes:
         _say("In a shell: --fix applies fixes that are not lossy until it exports.")
     if undone := left_undone(asked):

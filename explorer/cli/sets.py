@@ -1,4 +1,4 @@
-"""What the command line does with a file of several programs."""
+"""The command line on a file of several programs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _exit_code(kit: Programs, asked: argparse.Namespace) -> int:
 
 
 def opening(asked: argparse.Namespace) -> str:
-    """What opens in Python what the command was given; `ex` for the export of a call."""
+    """Python code that opens the command's argument; `ex` for the export of a call."""
     if not asked.program.endswith(".pt2"):
         return "ex"
     model = f", model={asked.model!r}" if asked.model else ""

@@ -1,4 +1,4 @@
-"""What was asked of a program, and an export that failed leaves undone."""
+"""Options that are skipped because the export failed."""
 
 from __future__ import annotations
 

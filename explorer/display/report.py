@@ -134,7 +134,7 @@ body {{ margin: 0; font-family: system-ui, sans-serif; background: Canvas; color
 
 
 def encode_page(session: Session, compared: int = -1, values: bool = False) -> bytes:
-    """What a page without a kernel holds: `messages.Frozen` as JSON."""
+    """The data of a page without a kernel: `messages.Frozen` as JSON."""
     import msgspec
 
     from explorer.page.messages import Frozen, SetState

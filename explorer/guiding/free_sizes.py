@@ -101,7 +101,7 @@ def _write_spec(record: Record, word: str) -> str:
 
 
 def _name_symbols(record: Record) -> str:
-    """What may vary in an export whose sizes torch decided on, with a letter for each symbol."""
+    """The dynamic sizes of an export with automatic dims, with a letter for each symbol."""
     symbols = dict.fromkeys(size.symbol for size in record.probe.inputs if size.symbol >= 0)
     letters = dict(zip(symbols, _LETTERS, strict=False))
     if not letters:

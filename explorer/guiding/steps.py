@@ -141,7 +141,7 @@ def _choices(exploration: Exploration) -> list[Choice]:
 
 
 def _describe_open_decision(exploration: Exploration) -> str:
-    """What the user can do if no lossless fix helps."""
+    """A sentence on what to do if no lossless fix helps."""
     place, _ = failing_place(exploration.record)
     where = f" Change {place}, or what it calls," if place else " Change the cause named above,"
     if exploration.fixes:

@@ -1,4 +1,4 @@
-"""What the page asks of the server: a file, read as data, the front end, the folder served."""
+"""The server's handlers: a file read as data, the front end, the served folder."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ def _describe_shapes(shapes: dict[str, Sequence[int]]) -> str:
 
 
 def _call(args: Sequence[Any]) -> str:
-    """What a call is made with: `shape [6, 8] and 3`."""
+    """The arguments of a call: `shape [6, 8] and 3`."""
     import torch
 
     texts = []

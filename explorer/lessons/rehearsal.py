@@ -82,7 +82,7 @@ def rehearse(notebook: str | Path, fewest_wrong: int = 3) -> Rehearsal:
 
 
 def _run_as_shipped(cells: list[dict[str, Any]], shell: Any) -> list[str]:
-    """What cells raise in the notebook as shipped."""
+    """Errors of cells in the notebook as shipped."""
     errors = [_run(shell, _text(cell))[1] for cell in cells]
     return [f"as shipped, code cell {n}: {error}" for n, error in enumerate(errors) if error]
 

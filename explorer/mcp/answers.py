@@ -1,4 +1,4 @@
-"""What a tool answers: short text with what to call next, or the same facts as JSON."""
+"""Answers of tools: short text with the next calls, or the same data as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ToolRefused(Exception):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a tool found."""
+    """The result of a tool."""
 
     text: str
     """Plain text, of any length."""

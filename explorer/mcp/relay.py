@@ -48,7 +48,7 @@ class Relay:
     async def call(
         self, tool: str, arguments: dict[str, Any], options: dict[str, Any], report: Report
     ) -> str:
-        """What a tool answers.
+        """Return a tool's answer.
 
         Raises:
             ToolRefused: it cannot be carried out, took too long, or ended its process.
@@ -144,7 +144,7 @@ async def _unheard(done: int, total: int, label: str) -> None:
 
 
 class _Line(msgspec.Struct, frozen=True, kw_only=True):
-    """What the process says of a call: progress, or its end."""
+    """Messages of the process about a call: progress, or its end."""
 
     id: int
     done: int = 0

@@ -94,7 +94,8 @@ def _check_twin(
 ) -> Verified:
     """Verifies the small twin of a model without weights, and compares their layers.
 
-    What only values show stays unchecked of the whole; its sentence tells what holds of the twin.
+    Checks that need values stay unchecked for the whole model; the sentence reports the twin's
+    result.
     """
     from explorer.results.layers import LayerComparison
 

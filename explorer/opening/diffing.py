@@ -70,7 +70,7 @@ def _refuse_attempts(given: Any) -> None:
 
 
 def _open(given: Any) -> Any:
-    """What was given; of a path the program or the set in the file, of several programs a set."""
+    """The argument; for a path the program or set in the file, for several programs a set."""
     from explorer.opening.loading import load
     from explorer.opening.viewing import view_several
 

@@ -1,4 +1,4 @@
-"""What a view of a `.pt2` file shows, for a page that has no kernel: the file is read as data."""
+"""The view of a `.pt2` file for a page without a kernel: the file is read as data."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def _join_files(
 
 
 def _name_components(names: Sequence[str]) -> list[str]:
-    """What the programs of files are called: by their file, or by their folder where all differ.
+    """Names for programs of files: the file's name, or the folder's if all folders differ.
 
     `unet/model.pt2` and `vae/model.pt2` are unet and vae.
     """

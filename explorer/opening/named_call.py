@@ -22,7 +22,7 @@ class Call(NamedTuple):
 
 
 def run_named_call(named: str) -> Call:
-    """What the function gives that a text names. Runs it, and the module that it is in.
+    """Call the function that a string names, and return its result. Runs its module.
 
     Args:
         named: `package.module:make` or `folder/file.py:make`; `make()` gives `(model, args)` or

@@ -97,7 +97,7 @@ def _open_path(path: Path) -> PteFile | StagesResult | list[StagesResult] | list
 
 
 def _refuse_folder(path: Path) -> str:
-    """What a folder holds that can be opened."""
+    """The contents of a folder that can be opened."""
     if any(path.glob("archive_format")) or any(path.glob("*/archive_format")):
         return f"{path.name} is an unpacked .pt2 file. Pass the path of the .pt2 file itself."
     files = sorted(file.name for file in path.iterdir() if file.suffix in (".pt2", ".pte"))

@@ -57,7 +57,7 @@ class OtherProgram(Struct):
     model: str = ""
     """Which program of a file that holds several."""
     title: str = ""
-    """What it is: the call, or the class of a program that the user made."""
+    """Its description: the call, or the class of a program that the user made."""
 
 
 class OtherChoice(OfAttempt):
@@ -67,7 +67,7 @@ class OtherChoice(OfAttempt):
 
 
 class OtherPrograms(Struct):
-    """What an attempt can be compared with, beside other attempts."""
+    """Programs that an attempt can be compared with, besides other attempts."""
 
     programs: list[OtherProgram]
 
@@ -101,7 +101,7 @@ class CodeChange(Struct):
 
 
 class Writing(Struct):
-    """What makes an attempt's changes to the user's code and to the line of `%export`."""
+    """Edits that write an attempt's changes into the user's code and the `%export` line."""
 
     changes: list[CodeChange]
     shapes: str
@@ -111,7 +111,7 @@ class Writing(Struct):
     call: str
     """The call of that line."""
     others: list[str]
-    """What else the attempt needs, which is not written."""
+    """Further requirements of the attempt, which are not written."""
 
 
 class SizeCount(OfAttempt):
@@ -172,7 +172,7 @@ class ValuesAgainst(OfAttempt):
 
 
 class GuideChoice(Struct):
-    """What was chosen of what a guide leaves to decide, by its number."""
+    """The number of a choice in a guide."""
 
     number: int
 
@@ -184,7 +184,7 @@ class GenerateRequest(Struct):
 
 
 class TensorRequest(OfGraph):
-    """What a node gave, and which part of it to show; see `export_engine.values.slice_tensor`."""
+    """A node's output, and the part of it to show; see `export_engine.values.slice_tensor`."""
 
     node: int
     side: Literal["one", "other", "difference"]
@@ -246,7 +246,7 @@ class Autofixed(NewAttempt):
     """The attempt that fixes led to."""
 
     report: str
-    """What was applied, as a sentence."""
+    """The applied fixes, as a sentence."""
 
 
 class ContractsCompared(NewAttempt):
@@ -293,7 +293,7 @@ class DelegateHere(Struct):
 
 
 class Setups(Struct):
-    """What can be run on the kernel's machine."""
+    """Backends and devices of the kernel's machine."""
 
     devices: list[str]
     backends: list[BackendHere]
@@ -347,7 +347,7 @@ class CaseTried(Struct):
 
 
 class AttemptHead(Struct):
-    """What a view knows about an attempt before its Record arrives."""
+    """Facts about an attempt that a view has before its Record arrives."""
 
     label: str
     """`non-strict`, `strict`, or another label that tells attempts apart."""
@@ -356,19 +356,19 @@ class AttemptHead(Struct):
     parent: int
     """Index of the attempt that it came from; -1 for the first."""
     step: str
-    """What was done to get here; empty for the first."""
+    """The step that led here; empty for the first."""
     revision: int
     """Incremented when results are added to the attempt: its Record has changed."""
     untrusted: bool = False
     """Whether it is a file opened as data, whose program is not loaded until it is trusted."""
     release: Release | None = None
-    """What may be said of it, claim by claim, and whether it can be shipped."""
+    """Its verdict, claim by claim, and whether it can be shipped."""
     name: str = ""
     """The variable of the user that holds the result; empty for none."""
 
 
 class GeneratingBackend(Struct):
-    """What a set can generate by."""
+    """Backends that a set can generate with."""
 
     name: str
     title: str
@@ -383,7 +383,7 @@ class SetState(Struct):
     attempts: list[int]
     """Per program, the attempt that it has."""
     backends: list[GeneratingBackend] = []
-    """What it can generate by; empty for a set that is not cut from `generate()`, or a report."""
+    """Backends it can generate with; empty for a set not cut from `generate()`, or a report."""
 
 
 class Frozen(Struct):
@@ -418,7 +418,7 @@ class Message(NamedTuple):
     reply: Any
     """A type. Bytes go as a buffer beside the message."""
     says: str
-    """What it does, for the caller."""
+    """Its effect, for the caller."""
     acts: bool = False
     """Whether it runs the user's code, and so runs in the interruptible main thread."""
 
@@ -540,7 +540,7 @@ ASKS = {
         OfAttempt, None, "Makes an attempt the current one of the kernel: `ex.program`.", acts=True
     ),
 }
-"""What any view asks of a session. A refusal rejects with a sentence."""
+"""Requests of any view to a session. A refusal rejects with a sentence."""
 
 LIBRARY_ASKS = {
     "cases": Message(Nothing, CaseList, "All cases of the installed torch."),
@@ -550,9 +550,9 @@ LIBRARY_ASKS = {
         CaseTrial, CaseTried, "Runs a case's text and exports its call in both modes.", acts=True
     ),
 }
-"""What the browser of ExportDB asks, beside what any view does."""
+"""Requests of the browser of ExportDB, in addition to those of any view."""
 
 GUIDE_ASKS = {
     "take": Message(GuideChoice, None, "Makes a choice and continues the guide.", acts=True),
 }
-"""What the buttons below a guide ask."""
+"""Requests of the buttons below a guide."""

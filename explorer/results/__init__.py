@@ -1,1 +1,1 @@
-"""What the actions of an Exploration return: runs, values, comparisons, costs, scripts."""
+"""Results of the actions of an Exploration: runs, values, comparisons, costs, scripts."""

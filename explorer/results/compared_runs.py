@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from export_engine.values import Compared, PairError, RunOf
 
 Run: TypeAlias = "str | torch.dtype | torch.export.ExportedProgram | HasSession"
-"""What a run of a program is held against: `eager`, `decomposed` or a decomposition table,
+"""The reference for a run of a program: `eager`, `decomposed` or a decomposition table,
 `original`, a device, a dtype or a backend by its name, another program, or an Exploration."""
 
 _MOST = 12

@@ -32,8 +32,8 @@ class ContractDifferences:
         self.before: Record = before.record
         self.after: Record = after.record
         self.left_out = _left_out(self.before)
-        """What the first assumes and no Dim can say, where the second has Dims: a guard there
-        if the code asks for it."""
+        """Assumptions of the first that no Dim can express, if the second has Dims: guards
+        there if the code checks them."""
         self.exported = after.ok
         """Whether the call exports in the other form."""
         self.rejections: list[Rejection] = (

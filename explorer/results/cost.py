@@ -1,4 +1,4 @@
-"""What a program costs, at any sizes, from its Record: `ex.cost()`."""
+"""The cost of a program at any sizes, from its Record: `ex.cost()`."""
 
 from __future__ import annotations
 

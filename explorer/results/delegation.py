@@ -94,7 +94,7 @@ class DelegationResult:
     def apply(self, fix: DelegationFix) -> int:
         """Makes the rewritten program a new attempt, and the current one; returns its number.
 
-        What the backend takes of it, and the stage that shows it, come with it.
+        Its delegation, and the stage that shows it, come with it.
         """
         attempt = self._session.exported(self._number, "fix")
         number = self._session.add_rewritten(attempt, self._number, fix, f"For {self.data.title}")

@@ -201,7 +201,7 @@ _CALL = OPS.index("call_function")
 def value_lines(record: Record, values: Values) -> list[str]:
     """A head, then a line per op in the order of execution; those with NaN or inf are marked.
 
-    What ran several times, as a loop's body does, has its runs together: `sin ×5`.
+    Ops that ran several times, such as those of a loop, are one line: `sin ×5`.
     """
     lines = [
         f"{duration(values.seconds)} on {values.device}, {values.inputs}; values of ops took "

@@ -44,7 +44,7 @@ class Reproduced:
 
     @property
     def sentence(self) -> str:
-        """What was found."""
+        """The result."""
         needs = f" It needs {', '.join(self.needs)}." if self.needs else ""
         more = "" if self.minimal else " More time may make it shorter."
         shown = f"raise {self.raised}" if self.raised else "export a program with a fake tensor"

@@ -29,7 +29,7 @@ class DroppedProgram(StoredAttempt):
 
     exported: Request
     decomposed_by: DecompositionTable | None
-    """What its parent was decomposed by; None if its request was exported."""
+    """The table that decomposed its parent; None if its request was exported."""
     agreement: Agreement | None
     record: Record
     """The attempt, described."""
@@ -103,7 +103,7 @@ class DroppedProgram(StoredAttempt):
 
 
 def drop(attempt: Exported, record: Record) -> DroppedProgram | None:
-    """What a session keeps of an attempt for good; None of one that cannot be rebuilt.
+    """The part of an attempt that a session keeps for good; None if it cannot be rebuilt.
 
     Args:
         attempt: the attempt.

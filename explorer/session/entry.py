@@ -37,17 +37,17 @@ class Entry:
     parent: int = -1
     """The entry that it came from; -1 for the first."""
     step: str = ""
-    """What was done to get here: the titles of the fixes."""
+    """The steps that led here: the titles of the fixes."""
     verified: Verified | None = None
     """The guarantees of its program, if checked."""
     wrong_sizes: tuple[Finding, ...] = ()
-    """What Verify found of sizes at which the program differs from eager."""
+    """Findings of Verify on sizes at which the program differs from eager."""
     runs: tuple[RunRow, ...] = ()
     """The runs of its program, oldest first."""
     profile: Profile | None = None
     """The profile of its program, if measured."""
     stages: tuple[Stages, ...] = ()
-    """What backends made of its program, oldest first."""
+    """Compilations of its program, oldest first."""
     delegations: tuple[Delegation, ...] = ()
     """The delegations of its program, the last of each backend."""
     op_table: OpTable | None = None
@@ -57,7 +57,7 @@ class Entry:
     compared: Compared | None = None
     """The last two runs that were held against each other, if any."""
     overlays: tuple[Overlay, ...] = ()
-    """What the user laid over its nodes."""
+    """Overlays of the user on its nodes."""
     revision: int = 0
     """Incremented with new results: a view with an older number asks for the Record again."""
 
@@ -78,11 +78,11 @@ class Entry:
 
     @property
     def request(self) -> Request | None:
-        """What was exported; None for a file."""
+        """The exported call; None for a file."""
         return self.stored.request
 
     def with_results(self, **fields: Any) -> Entry:
-        """A copy with other fields. What has been described is not described again."""
+        """A copy with other fields. Descriptions that exist are kept."""
         entry = replace(self, revision=self.revision + 1, **fields)
         same = entry.wrong_sizes == self.wrong_sizes
         entries = {n: self.__dict__[n] for n in _OF_ATTEMPT if same and n in self.__dict__}
@@ -196,13 +196,13 @@ class Entry:
 
     @cached_property
     def release(self) -> Release:
-        """What may be said of its program: the one verdict on it."""
+        """The one verdict on its program."""
         from explorer.text.release_verdict import release_of
 
         return release_of(self.record)
 
     def head(self, name: str = "") -> AttemptHead:
-        """What a view knows about the attempt before its Record arrives.
+        """Facts about the attempt that a view has before its Record arrives.
 
         Args:
             name: the variable that holds the result; empty for none.
@@ -223,6 +223,6 @@ class Entry:
 
 
 _OF_ATTEMPT = ("_described", "_found")
-"""What an Entry computes once from its attempt."""
+"""Facts that an Entry computes once from its attempt."""
 _OF_RECORD = (*_OF_ATTEMPT, "record", "release")
-"""What it keeps when its program is dropped or rebuilt."""
+"""Facts that survive when its program is dropped or rebuilt."""

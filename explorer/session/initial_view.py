@@ -1,4 +1,4 @@
-"""What a view is to show first, by names that its Record knows."""
+"""The initial state of a view, by names in its Record."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CALLED = {"verify": "guarantees"}
 def first_look(
     record: Record, select: str | Sequence[str], opened: str | Sequence[str], tab: str
 ) -> dict[str, list[str]]:
-    """What the page is asked to show first.
+    """The initial state of the page.
 
     Args:
         record: of the attempt that is shown.

@@ -111,7 +111,7 @@ class JoinedSession(Session):
 
     @property
     def name(self) -> str:
-        """What the user's Python calls the set; `kit` where no variable holds it."""
+        """The set's variable name in the user's Python; `kit` if no variable holds it."""
         return find_variable(self) or "kit"
 
     def heads(self) -> list[AttemptHead]:
@@ -120,7 +120,7 @@ class JoinedSession(Session):
         return [entry.head(f"{name}[{entry.label!r}]") for entry in self.entries]
 
     def state(self) -> dict[str, Any]:
-        """What a widget has from the start: the attempts, and the set around them."""
+        """A widget's initial data: the attempts, and the set around them."""
         return {**super().state(), "programs": self.programs()}
 
     def programs(self) -> dict[str, Any]:
@@ -217,7 +217,7 @@ class JoinedSession(Session):
 
     @cached_property
     def _backends(self) -> list[dict[str, Any]]:
-        """What a set can generate by, as plain data: it is told with each change of the set."""
+        """Backends that a set can generate with, as plain data; sent with each change."""
         from export_engine.run import RepeatedBackend, backends, missing_for
 
         return [

@@ -18,9 +18,9 @@ _T = TypeVar("_T")
 
 
 def in_main_thread(action: Callable[[], _T]) -> _T:
-    """What the action returns or raises, KeyboardInterrupt included.
+    """Return or raise the action's result, KeyboardInterrupt included.
 
-    Waits for the cell that runs. Where there is no kernel, the action runs where it is called.
+    Waits for the running cell. Without a kernel, the action runs where it is called.
     """
     loop = _kernel_loop()
     if loop is None or threading.current_thread() is threading.main_thread():

@@ -33,7 +33,7 @@ class OpenedFile(StoredAttempt):
 
     path: Path
     content: Content
-    """What was read; if it has changed since, its program is not loaded."""
+    """The file's content when read; if it has changed since, its program is not loaded."""
     model: str
     """Which of its programs."""
     record: Record

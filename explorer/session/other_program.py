@@ -68,7 +68,7 @@ def _only_one(programs: Mapping[str, Any], title: str) -> Any:
 
 
 def find_others(entry: Entry) -> list[OtherProgram]:
-    """What the user's variables hold, and the newest `.pt2` files of the current folder.
+    """Programs in the user's variables, and the newest `.pt2` files of the current folder.
 
     Args:
         entry: what they are to be compared with; it is left out.
@@ -84,7 +84,7 @@ def find_others(entry: Entry) -> list[OtherProgram]:
 
 
 def lend_choice(chosen: OtherProgram) -> tuple[str, Entry]:
-    """What a chosen program is called, and its Entry; see `lend_program`."""
+    """The title of a chosen program, and its Entry; see `lend_program`."""
     if chosen.where == "file":
         path = Path(chosen.name).expanduser()
         name = f"{path.name}: {chosen.model}" if chosen.model else path.name
@@ -112,7 +112,7 @@ def _programs_of_kernel() -> dict[str, Any]:
 
 
 def _programs_in(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """What a variable holds, each with how Python gets at it."""
+    """The programs in a variable, each with its Python expression."""
     if is_program(value):
         yield name, value
     elif type(value).__module__.startswith("explorer."):

@@ -98,11 +98,11 @@ class Session:
 
     @property
     def name(self) -> str:
-        """What the user's Python calls the result; `ex` where no variable holds it."""
+        """The result's variable name in the user's Python; `ex` if no variable holds it."""
         return find_variable(self) or "ex"
 
     def heads(self) -> list[AttemptHead]:
-        """What a view knows of each attempt before its Record arrives."""
+        """Facts about each attempt that a view has before its Record arrives."""
         name = find_variable(self)
         return [entry.head(name) for entry in self.entries]
 
@@ -215,10 +215,11 @@ class Session:
     def convert(self, number: int, progress: Report | None = None) -> int:
         """Exports the call of an attempt with its shapes in the other form: Dims or a ShapesSpec.
 
-        What no Dim can say is left out.
+        Conditions that no Dim can express are left out.
 
         Returns:
-            The new attempt's number; an equal earlier one is reused. What is current stays so.
+            The new attempt's number; an equal earlier one is reused. The current attempt does not
+            change.
 
         Raises:
             FixError: it has no program or no dynamic shapes, or this torch has no ShapesSpec.
@@ -483,8 +484,8 @@ class Session:
             name: what the other is called.
 
         Returns:
-            Its number; it takes the place of an earlier one of the same name. What is current
-            stays so.
+            Its number; it takes the place of an earlier one of the same name. The current
+            attempt does not change.
         """
         at = next(
             (n for n, other_entry in enumerate(self._entries) if _is_other(other_entry, name)), None

@@ -1,4 +1,4 @@
-"""What an Entry keeps of its attempt: in memory, in a file, dropped, or of another session.
+"""How an Entry keeps its attempt: in memory, in a file, dropped, or of another session.
 
 Each of them has a Record, and `load` gives the attempt with its program.
 """
@@ -37,12 +37,12 @@ class StoredAttempt(ABC):
 
     @property
     def request(self) -> Request | None:
-        """What was exported; None for a file or a program that the user had already."""
+        """The exported call; None for a file or an existing program."""
         return None
 
     @property
     def table(self) -> DecompositionTable | None:
-        """What its program was decomposed by, if it was."""
+        """The table that decomposed its program, if any."""
         return None
 
     @property

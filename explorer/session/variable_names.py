@@ -1,4 +1,4 @@
-"""What the user's Python calls a result, so that a line to type works as it is shown."""
+"""The user's name for a result, so that a line to type works unchanged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def find_variable(session: object) -> str:
 
 
 def _way_to(session: object, value: Any) -> str | None:
-    """What follows the name of a variable that holds a session's result; None if it does not."""
+    """The suffix after the name of a variable with a session's result; None if there is none."""
     if not type(value).__module__.startswith("explorer."):
         return None
     if getattr(value, "session", None) is session:

@@ -1,4 +1,4 @@
-"""What an attempt changes of the user's code, for an editor to write. Nothing is written here."""
+"""An attempt's changes to the user's code, for an editor to write. Nothing is written here."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _new_shapes(first: Request, request: Request) -> str:
 
 
 def _others(first: Request, request: Request) -> list[str]:
-    """What else is other than in the first request, in the user's words."""
+    """Other differences from the first request, in the user's words."""
     entries = {
         f"the mode, --{request.mode}": request.strict != first.strict,
         f"torch's switches {', '.join(sorted(request.options))}": request.options != first.options,

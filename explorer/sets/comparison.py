@@ -43,7 +43,7 @@ class SetComparison:
         self.added = [name for name in after if name not in before]
         """Programs that only the second set has."""
         self.flows = list(_lone_flows(before.record, after.record))
-        """What flows between programs of only one set: `- prefill.0 → decode.past`."""
+        """Tensors passed between programs in only one set: `- prefill.0 → decode.past`."""
         self._titles = before.title, after.title
 
     def __getitem__(self, name: str) -> Comparison:
@@ -98,7 +98,7 @@ def _lone_flows(before: ProgramSet, after: ProgramSet) -> Iterator[str]:
 
 
 def _flows(kit: ProgramSet) -> list[str]:
-    """What flows from an output of a program to an input of one."""
+    """A tensor passed from an output of a program to an input of one."""
     names = [component.name for component in kit.components]
     return [
         f"{names[seam.source]}.{flow.source_path} → {names[seam.target]}.{flow.target_path}"

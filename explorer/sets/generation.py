@@ -188,7 +188,7 @@ class GenerationPrograms(Programs):
     def _load_backend(
         self, backend: RepeatedBackend, folder: Path, progress: Callable[[Progress], None] | None
     ) -> dict[str, Callable[..., Any]]:
-        """What each component is called by, with a backend."""
+        """The callable of each component, with a backend."""
         from export_engine.progress import Progress
         from export_engine.run import Job, name_symbols, refusing_first, sentence_of
 
@@ -392,7 +392,7 @@ def _make_exploration(request: Request, attempt: Attempt) -> Exploration:
 
 
 def _why(name: str, failed: Exploration) -> str:
-    """What fails with every size of a component dynamic, and where."""
+    """The failure of a component with all sizes dynamic, and its line."""
     from export_engine.source import find_last_user_frame
 
     record = failed.record

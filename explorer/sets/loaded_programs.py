@@ -88,7 +88,7 @@ def check_tokens(tokens: object) -> None:
 
 
 def says_why_not(plan: GenerationPlan) -> str:
-    """What a set says that cannot generate on its own."""
+    """The error of a set that cannot generate on its own."""
     return f"The set does not generate without its model. {plan.why_not}"
 
 

@@ -321,7 +321,7 @@ def check_name(name: object) -> None:
 
 
 def links_of(programs: Mapping[str, Exploration]) -> list[Link]:
-    """What the examples of programs show to flow between them."""
+    """Connections that the examples of programs show."""
     from export_engine.attempt import Exported
     from export_engine.programs import links_by_value
 

@@ -25,7 +25,7 @@ class Change(NamedTuple):
 
 
 class SurveyComparison:
-    """What changed from one survey to a later one. `print` it."""
+    """Changes from one survey to a later one. `print` it."""
 
     def __init__(self, before: Sequence[Row], after: Sequence[Row]) -> None:
         """Make one; rows are paired by name, mode and shapes, whatever Python they ran in.
@@ -92,7 +92,7 @@ def _iter_changes(old: Row, new: Row) -> Iterator[Change]:
 
 
 def _describe_change(old: Row, new: Row) -> str:
-    """What differs between two programs: the count of each op, and the ranges of sizes."""
+    """Differences of two programs: the count of each op, and the ranges of sizes."""
     names = sorted({*old.ops, *new.ops})
     ops = [
         f"{name} {old.ops.get(name, 0)} → {new.ops.get(name, 0)}"

@@ -103,7 +103,7 @@ def _inherit(python: Path) -> None:
 
 
 def _run(command: Sequence[str]) -> str:
-    """What a command prints. Raises InstallError with the line that says why."""
+    """Run a command and return its output. Raises InstallError with the line that says why."""
     try:
         ended = subprocess.run(
             command, capture_output=True, text=True, timeout=_MINUTES * 60, check=False

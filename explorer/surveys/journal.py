@@ -1,7 +1,7 @@
 """The rows of a survey in a file that is only appended to: a line of JSON each.
 
-A row is written, whole or not at all, as soon as it is there. What a full disk refuses is held and
-written with the next row.
+A row is written, whole or not at all, as soon as it is there. Rows that a full disk rejects are
+kept and written with the next one.
 """
 
 from __future__ import annotations

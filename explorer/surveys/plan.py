@@ -30,7 +30,7 @@ class ModelSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     call: str
     """`file.py:make`, relative to the survey, or `package.module:make`."""
     name: str = ""
-    """What it is called in the table; the call by default."""
+    """Its name in the table; the call by default."""
     group: str = ""
     """A heading, such as the library that it is of."""
     shapes: str | list[str] = ""

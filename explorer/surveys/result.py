@@ -49,7 +49,7 @@ class SurveyResult:
         return by_code(self.rows)
 
     def compare(self, after: SurveyResult) -> SurveyComparison:
-        """What changed from this survey to a later one, row by row."""
+        """Changes from this survey to a later one, row by row."""
         return SurveyComparison(self.rows, after.rows)
 
     def save(self, path: str | Path) -> Path:

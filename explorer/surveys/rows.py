@@ -44,7 +44,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """Titles of the fixes that cured it; of a failure, those on offer."""
     agrees: Literal["agrees", "differs", "not checked"] = "not checked"
     agreement: str = ""
-    """What was compared with eager, with the sizes."""
+    """The comparison with eager, with the sizes."""
     sizes: int = 0
     """At how many sizes or calls the program was compared with eager."""
     guarantees: dict[str, str] = {}
@@ -68,7 +68,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     page: str = ""
     """The HTML file with its view."""
     stage: str = ""
-    """What went on when it was ended at a limit: `export`, `check`, `run`."""
+    """The stage in which a limit ended it: `export`, `check`, `run`."""
 
     @property
     def ok(self) -> bool:

@@ -72,7 +72,7 @@ def _fork(trial: Trial, stop: threading.Event | None) -> Running:
 
 
 def _command(trial: Trial, *arguments: str) -> tuple[list[str], dict[str, str]]:
-    """What starts a trial's Python, and its environment."""
+    """The command that starts a trial's Python, and its environment."""
     environment = dict(os.environ)
     if not trial.python:
         text = os.pathsep.join(str(Path(other_text).absolute()) for other_text in sys.path)

@@ -1,4 +1,4 @@
-"""What a new torch, or another package, does to the models of a survey, and since which release."""
+"""Effects of a newer torch, or another package, on a survey's models, and the release of each."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Upgrade:
 
     @property
     def changes(self) -> list[Change]:
-        """What changed, a trial each."""
+        """The changes, one for each trial."""
         return self.comparison.changes
 
     @property
@@ -143,10 +143,10 @@ def upgrade(
 ) -> Upgrade:
     """Surveys the same models with two releases of a package, and says what the newer one changes.
 
-    Each release is installed into an environment of its own, beside all that this one has. What
-    fails, is cured or gives another program is tried with releases between, to find the first that
-    changes it. Environments and journals stay in the folder, so that the same call goes on where
-    it was stopped.
+    Each release is installed into an environment of its own, beside all that this one has. Each
+    trial that changed is repeated with releases in between, to find the first that changes it.
+    Environments and journals stay in the folder, so that the same call goes on where it was
+    stopped.
 
     Args:
         source: `survey.toml`, or a dict of the same fields.

@@ -27,7 +27,7 @@ def summary(
     name: str = "ex",
     doubted: Sequence[str] = (),
 ) -> str:
-    """What a view shows first, in words.
+    """The first view in words.
 
     Args:
         record: the attempt.
@@ -68,7 +68,7 @@ def input_rows(record: Record) -> list[Row]:
 
 
 def held_rows(record: Record) -> list[Row]:
-    """What the program holds: parameters, buffers, constants."""
+    """The program's parameters, buffers and constants."""
     return [
         (entry.kind.replace("_", " "), entry.target or entry.name, record.types[entry.type].text)
         for entry in record.signature.inputs
@@ -111,7 +111,7 @@ def conditions_kept(record: Record) -> list[Rule]:
 
 
 def level_lines(record: Record) -> list[str]:
-    """What each op was decomposed into."""
+    """The ops that each op was decomposed into."""
     level = record.level
     if level is None:
         return []

@@ -91,7 +91,7 @@ class ComparisonText:
         return shown
 
     def _graph(self, number: int) -> Iterator[list[str]]:
-        """What changed in a graph, in the order of the program, removed before added."""
+        """Changes in a graph, in the order of the program, removed before added."""
         graph = self._diff.graphs[number]
         mine, theirs = self._before.graphs[graph.before], self._after.graphs[graph.after]
         within = "" if graph.title == "main" else f"{graph.title.removeprefix('main.')}: "
@@ -184,7 +184,7 @@ def _node(record: Record, graph: Any, node: int) -> str:
 
 
 def _held(record: Record, graph: Any, node: int) -> str:
-    """What the module holds that a placeholder is: `parameter lin.weight`; empty of another."""
+    """The tensor of the module behind a placeholder: `parameter lin.weight`; empty for others."""
     inputs = record.signature.inputs if graph is record.graphs[0] else []
     entries = (entry for entry in inputs if entry.node == node and entry.target)
     return next((f"{entry.kind.replace('_', ' ')} {entry.target}" for entry in entries), "")

@@ -1,4 +1,4 @@
-"""What a backend took of a program, as text for a terminal of 80 columns."""
+"""A delegation as text for a terminal of 80 columns."""
 
 from __future__ import annotations
 

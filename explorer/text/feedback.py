@@ -54,7 +54,7 @@ class Choice:
     title: str
     """`Apply: treat the condition as true`."""
     means: str
-    """What it gives up, or makes."""
+    """The fix's cost, or its result."""
     take: Callable[[Report | None], object]
     """Does it, and reports its progress."""
 
@@ -73,7 +73,7 @@ class Reply:
     link: str = ""
     """The address that the reason leads to; empty for none."""
     choices: Sequence[Choice] = ()
-    """What the reader can decide now."""
+    """The reader's choices."""
 
     def with_title(self, title: str) -> Reply:
         """A copy with another title."""

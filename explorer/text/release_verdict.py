@@ -116,7 +116,7 @@ _FEW = 4
 _NO_MODEL = "opened without its eager model."
 """How a run says that it was compared with the program itself."""
 _CALLED = re.compile(r"(?:^|(?<=; )|(?<=print\())(?:ex|kit)\b")
-"""What a command calls the program, or the set of them."""
+"""The name of the program, or of the set, in commands."""
 MARKS: dict[State, str] = {"good": "✓", "open": "?", "bad": "✗", "none": "–"}
 
 
@@ -180,7 +180,7 @@ def _reconcile(items: list[ReleaseItem], record: Record) -> list[ReleaseItem]:
 
 
 def _find_doubts(items: Sequence[ReleaseItem], record: Record) -> list[str]:
-    """What Verify found right of the program's answers, and a run or a finding found wrong."""
+    """Guarantees that Verify confirmed and that a run or a finding contradicts."""
     others = set(_evidence(items, record)) - {"verification", "runs"}
     differs = any(row.outcome == "differs" and row.backend == "program" for row in record.runs)
     rows = record.verification.rows if record.verification and (others or differs) else []
@@ -328,7 +328,7 @@ def _as_part(sentence: str) -> str:
 
 
 def _only_where(record: Record) -> str:
-    """What the program asks of several sizes at once, which no range says."""
+    """Conditions on several sizes at once, which no range expresses."""
     kept = [rule.text for rule in conditions_kept(record)]
     more = f", and {format_count(len(kept) - 1, 'more condition')}" if len(kept) > 1 else ""
     return f" Only if {kept[0]}{more}." if kept else ""

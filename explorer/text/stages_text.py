@@ -42,7 +42,7 @@ def _guard_lines(stages: Stages) -> list[str]:
 
 
 def _head(stages: Stages) -> str:
-    """What was compiled, on what, and what that took."""
+    """The compiled program, its device, and the time."""
     named = ", ".join(text for text in (stages.title, stages.settings) if text)
     where = f" on {stages.device}, {stages.inputs}" if stages.device else ""
     cached = " from torch's cache" if stages.cached else ""

@@ -27,7 +27,7 @@ class CompileComparison:
         self.report = report
 
     def bundle(self) -> dict[str, str]:
-        """What a notebook shows."""
+        """The HTML in a notebook."""
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def __repr__(self) -> str:

@@ -53,7 +53,7 @@ def compile_sentence(report: CompileReport) -> str:
 
 
 def call_sentence(report: CompileReport, call: CompiledCall) -> str:
-    """What torch.compile does with a call: `compiles graph 1, for these sizes only`."""
+    """torch.compile's reaction to a call: `compiles graph 1, for these sizes only`."""
     text = f"{_numbers(call.made)}, for {_sizes(report, call.made)}" if call.made else ""
     match call.outcome:
         case "compiled":
@@ -95,7 +95,7 @@ def recompile_sentence(given: Recompile) -> str:
 
 
 def rule_sentence(call: CompiledCall) -> str:
-    """What refuses a call: `x.shape[0] <= 1024, for Cell In[2], line 3`."""
+    """The guard that rejects a call: `x.shape[0] <= 1024, for Cell In[2], line 3`."""
     place = f", for {place_text(call.rule_place)}" if call.rule_place else ""
     return f"{call.rule}{place}"
 

@@ -164,7 +164,7 @@ _LEAVES: Mapping[str, Callable[[Any], Any]] = {
     "as_device": lambda value: Words(device_text(value)),
     "as_operator": lambda value: Words(f"<{value[:_LONGEST_STRING]}>"),
 }
-"""What values are of kinds that name no node and are not as Python has them."""
+"""Printers of values whose kinds name no node and differ from Python's."""
 
 
 def device_text(device: schema.Device) -> str:

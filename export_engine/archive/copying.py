@@ -20,7 +20,7 @@ torch puts all but weights."""
 
 
 class Content(NamedTuple):
-    """What tells the content of a file from any other."""
+    """A fingerprint of a file's content."""
 
     size: int
     digest: bytes

@@ -58,12 +58,12 @@ class FileSource:
         self.checks_guards = checks_guards
 
     def describe_target(self, target: str) -> Target:
-        """What a node calls."""
+        """The target of a node."""
         return self.shared.describe_target(target)
 
     @property
     def unknown(self) -> list[str]:
-        """What only a later torch knows: kinds of arguments, of inputs and of outputs."""
+        """Kinds of arguments, inputs and outputs that only a later torch knows."""
         return self.shared.arguments.unknown
 
     @cached_property

@@ -62,7 +62,7 @@ def _values_of(results: Sequence[_Result]) -> Value:
 
 
 class Shared:
-    """What the graphs of one program have in common."""
+    """Data shared by the graphs of one program."""
 
     def __init__(self, names: Names, sizes: Sizes) -> None:
         self.names = names
@@ -73,7 +73,7 @@ class Shared:
         self._tensors: dict[bytes, TensorValue] = {}
 
     def describe_target(self, text: str) -> Target:
-        """What a node calls, by torch's name of it."""
+        """The target of a node, by torch's name."""
         if not is_named(text):
             self.names.refused.append(repr(text[: limits.TEXT]))
         return target_of(text)

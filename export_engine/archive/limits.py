@@ -1,6 +1,6 @@
 """Every limit on what an archive may hold, in one place.
 
-What exceeds them is rejected with a sentence, or shown as text; none of it is computed. They are
+Content beyond them is rejected with a sentence, or shown as text, and never computed. They are
 far above what torch writes for the largest models, and low enough that any file is read or rejected
 within seconds.
 """

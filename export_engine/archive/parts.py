@@ -65,7 +65,7 @@ class Parts:
         return texts
 
     def instead(self) -> str:
-        """What a file without a program is, and what to do with it."""
+        """A sentence on a file without a program: what it is, and what to do with it."""
         if self.compiled:
             return (
                 "It holds only code compiled by AOTInductor "

@@ -1,6 +1,6 @@
 """Whether the Record saved in an archive is of its program.
 
-What torch does not keep when it saves a program is left out: where an op that runs a graph, a
+Facts that torch drops when it saves a program are left out: where an op that runs a graph, a
 `getitem` of its results and a lifted constant come from, names of such ops and of nested graphs, an
 example of a size that follows from data, the fields of a class that the file does not name, and the
 bytes of a tensor subclass.
@@ -26,7 +26,7 @@ _GETITEM = "operator.getitem"
 
 
 def find_difference(read: Record, kept: Record) -> str:
-    """What the saved Record says differently; empty if it is of the same program.
+    """The difference of the saved Record; empty if it belongs to the same program.
 
     Args:
         read: the Record of the program in the file.

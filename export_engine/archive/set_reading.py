@@ -26,7 +26,7 @@ class KeptSet(msgspec.Struct, frozen=True):
     """The programs in the order in which they are called."""
     roles: dict[str, str] = {}
     links: list[tuple[str, str, str, str]] = []
-    """What flows between programs: source, path of the output, target, path of the input."""
+    """Connections between programs: source, path of the output, target, path of the input."""
     trials: list[GenerationTrial] = []
 
 
@@ -104,7 +104,7 @@ def read_set(path: str | os.PathLike[str]) -> ReadSet:
 
 
 def _read_saved_set(members: Members, title: str) -> KeptSet:
-    """What was kept of the set; nothing where it cannot be read."""
+    """The stored part of the set; nothing if it cannot be read."""
     if SET not in members:
         return KeptSet()
     try:

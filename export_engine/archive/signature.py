@@ -38,7 +38,7 @@ _OUTPUTS = {
     "parameter_mutation",
 }
 _COLLISION = re.compile(r"_\d+$")
-"""What torch appends to a name that is taken."""
+"""The suffix that torch appends to a name that is taken."""
 _NAMED = msgspec.json.Decoder(str)
 _SYMBOLIC = ("as_sym_int", "as_sym_float", "as_sym_bool")
 

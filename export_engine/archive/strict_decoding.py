@@ -48,7 +48,7 @@ class StrictDecoder(Generic[_T]):
 
 @contextmanager
 def noting_unknown() -> Iterator[list[str]]:
-    """What msgspec says of the first unknown field that is met inside; empty if there is none."""
+    """msgspec's message on the first unknown field met inside; empty if there is none."""
     texts: list[str] = []
     token = _seen.set(texts)
     try:

@@ -1,4 +1,4 @@
-"""What transformers' exporters write: a folder of programs, and `export.json` about them.
+"""The output of transformers' exporters: a folder of programs, and `export.json` about them.
 
 `ExportedModel.save_pretrained` of `transformers/exporters/base.py` is the source of the form. Its
 classes are not imported: names of files are checked, and the rest is shown.
@@ -20,7 +20,7 @@ MANIFEST = "export.json"
 
 
 class ExportMetadata(msgspec.Struct):
-    """What an exporter recorded of one program."""
+    """An exporter's record of one program."""
 
     architecture: str | None = None
     packages: dict[str, str] = {}

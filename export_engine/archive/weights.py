@@ -28,7 +28,7 @@ class HeldWeight(NamedTuple):
     """A weight that a program holds, as programs of a set compare theirs."""
 
     place: str
-    """What tells its memory from other memory; empty where that is not known."""
+    """A key of its memory; empty if that is not known."""
     content: Callable[[], str]
     """A digest of its values, made when it is asked for."""
     bytes: int
@@ -50,7 +50,7 @@ def held_bytes(members: Members, model: str, title: str) -> dict[str, int]:
 def held_weights(members: Members, model: str, title: str) -> dict[str, HeldWeight]:
     """Each parameter, buffer and constant with its member: programs that share one share memory.
 
-    What a member holds is told by the checksum that the file's directory gives for it.
+    The checksum in the file's directory identifies a member's content.
     """
     weights = {}
     for folder, target, payload in _payloads(members, model, title):

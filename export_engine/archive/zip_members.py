@@ -37,7 +37,7 @@ _DAMAGED = (
     ValueError,
     OverflowError,
 )
-"""What zipfile raises for an invalid file; NotImplementedError is a RuntimeError."""
+"""Exceptions of zipfile for an invalid file; NotImplementedError is a RuntimeError."""
 
 
 class Members:
@@ -80,7 +80,7 @@ class Members:
         return info is None or info.file_size == 0
 
     def checksum(self, name: str) -> str:
-        """What the file's directory says that a member holds: its CRC-32 and its size."""
+        """A member's CRC-32 and size, from the file's directory."""
         info = self._members.get(name)
         return "" if info is None else f"{info.CRC:08x} {info.file_size}"
 

@@ -29,7 +29,7 @@ class Attempt:
     warnings: list[str] = field(default_factory=list)
     """Warnings and log messages while tracing, each once, in order."""
     printed: str = ""
-    """What the model printed while tracing; of a failure, what it printed to stdout."""
+    """The model's output while tracing; for a failure, its stdout."""
     title: str = ""
     given: str = ""
     """For a program that the user had already, its kind: `ExportedProgram`, `GraphModule`."""

@@ -18,7 +18,7 @@ class Related:
     """A related place: the line of a guard, where a number was computed."""
 
     text: str
-    """What happens there, as a phrase: `asks that batch <= 16`."""
+    """The event there, as a phrase: `asks that batch <= 16`."""
     stack: Stack
 
 
@@ -30,13 +30,13 @@ class Link:
     name: str
     """An ExportDB case, a graph break's id (`GB0170`), or a page's title."""
     text: str
-    """What it explains, in a few words; for a graph break torch's own explanation."""
+    """Its explanation in a few words; for a graph break, torch's own."""
     url: str = ""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What fixes need besides the place of a failure. Each family has its own: `diagnose.facts`."""
+    """Facts for fixes, besides the place of a failure; a class for each family."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ class Failed(Attempt):
     """A failed attempt."""
 
     error: Exception | SystemExit
-    """What torch raised. Once it is explained, it has no traceback: frames hold the model, and all
+    """torch's exception. Once it is explained, it has no traceback: frames hold the model, and all
     variables of whoever called."""
     traceback: str = ""
     """Its traceback as text, where it has been explained."""

@@ -18,7 +18,7 @@ class Fix:
 
     kind: Literal["shapes", "mode", "inputs", "options", "code"]
     title: str
-    """What it does, as an order: `Let seq be at most 16`."""
+    """Its effect, as an imperative: `Let seq be at most 16`."""
     why: str = ""
     """One sentence: why it helps."""
     lossy: bool = False

@@ -48,7 +48,7 @@ class _NoTrees(NamedTuple):
 
 
 class GraphProgram:
-    """What a reader asks an ExportedProgram for, of any `torch.fx.GraphModule`.
+    """Any `torch.fx.GraphModule` with the attributes of an ExportedProgram that readers use.
 
     Every placeholder is an input and every result an output. A graph has no example and no tensors
     by name: those stay empty, so that what needs them is left out.

@@ -1,8 +1,8 @@
 """Setups: registrations that a call needs to export: a container's class, a fake kernel.
 
 torch keeps them for the whole process. A capture undoes its own; a successful one keeps a
-container's, since its program cannot be called without. What traces a program again, as decomposing
-does, installs the setups again.
+container's, since its program cannot be called without. Code that traces a program again, such as
+decomposing, installs the setups again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Setup(Protocol):
 
     @property
     def title(self) -> str:
-        """What it does, as an order: `Register Cache as a container`."""
+        """Its effect, as an imperative: `Register Cache as a container`."""
         ...
 
     @property

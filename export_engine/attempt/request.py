@@ -51,7 +51,7 @@ class Request:
     edits: tuple[Edit, ...] = ()
     """Changed source text that the export runs instead of the user's."""
     setups: tuple[Setup, ...] = ()
-    """What torch is told before."""
+    """Registrations with torch before the export."""
     within: tuple[Callable[[], AbstractContextManager[object]], ...] = ()
     """Contexts of a library's own that the export runs in, such as the patches of its exporter."""
     fixed_by: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Request:
     shape_fixes: tuple[ShapeFix, ...] = ()
     """Those of them that changed the shapes."""
     given_up: tuple[str, ...] = ()
-    """What these fixes give up of what was asked for, a sentence each."""
+    """The costs of these fixes, one sentence each."""
     title: str = ""
     """The call as the user wrote it, `model(x)`."""
     cells: Mapping[str, str] = field(default_factory=dict)

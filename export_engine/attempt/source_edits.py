@@ -122,7 +122,7 @@ def apply_edits(edits: Sequence[Edit]) -> Iterator[None]:
 def functions_remembered() -> Iterator[None]:
     """Inside, the functions of a file are looked for once, as a search for fixes edits it often.
 
-    What an import makes meanwhile is found all the same.
+    Functions of modules imported meanwhile are still found.
     """
     if _remembered:
         yield
@@ -277,7 +277,7 @@ def _by_name(module: CodeType | None) -> dict[str, list[CodeType]]:
 
 
 def _counterpart(code: CodeType, places: list[int], new: list[CodeType]) -> CodeType | None:
-    """What a function's code becomes; of several with its name, the one at its place in the text.
+    """The edited code of a function; of several with its name, the one at its place in the text.
 
     None where the edit made another number of them, so that their places say nothing.
     """

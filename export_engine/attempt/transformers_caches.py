@@ -26,7 +26,7 @@ class CachesRegistered:
 
     @property
     def title(self) -> str:
-        """What it does, as an order."""
+        """Its effect, as an imperative."""
         return f"Register {', '.join(cls.__name__ for cls in self.classes)} as containers"
 
     @property
@@ -81,7 +81,7 @@ def is_cache_class(cls: type) -> bool:
 
 
 def _is_cache() -> Callable[[type], bool]:
-    """What transformers takes for a cache; before 5.18 it has no function that says so.
+    """The classes of transformers' caches; before 5.18 it has no function for this.
 
     Raises:
         ImportError: it has no exporters.

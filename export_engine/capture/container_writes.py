@@ -1,4 +1,4 @@
-"""What a call writes into the containers among its arguments.
+"""Writes of a call into the containers among its arguments.
 
 torch.export captures mutations of input tensors. It does not capture what the model writes into a
 dict, a list or a cache: the program leaves those unchanged.
@@ -14,7 +14,7 @@ from export_engine.torch_internals import call_leaves, pytree
 
 
 class Refilled(NamedTuple):
-    """What a call wrote into its containers."""
+    """A call's writes into its containers."""
 
     paths: tuple[str, ...]
     """Paths such as `cache.k`, where a value was removed, added or replaced."""
@@ -36,7 +36,7 @@ def input_leaves(
 def find_container_writes(
     before: Mapping[str, Any], after: Mapping[str, Any], result: Any
 ) -> Refilled:
-    """What differs between the leaves of the same inputs before a call and after it."""
+    """Differences of the leaves of the same inputs before and after a call."""
     returned = {id(leaf) for leaf in pytree.tree_leaves(result)}
     none = object()
     paths = [

@@ -1,4 +1,4 @@
-"""What the contexts around an export changed in the program: held against one without them."""
+"""Effects of contexts around an export on the program, compared with one without them."""
 
 from __future__ import annotations
 

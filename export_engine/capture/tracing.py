@@ -169,7 +169,7 @@ def contexts_entered(request: Request) -> Iterator[None]:
 
 @undone
 def as_exported(request: Request) -> Iterator[None]:
-    """What an export runs in: eval mode, registered containers, the request's own contexts."""
+    """The contexts of an export: eval mode, registered containers, the request's own contexts."""
     with (
         in_eval_mode(request.target, request.eval_mode),
         install_setups(request.setups),

@@ -34,7 +34,7 @@ class DeviceRow(Struct):
 
 
 class CostTable(Struct):
-    """What a program costs, as formulas of the Record's symbols."""
+    """The cost of a program, as formulas of the Record's symbols."""
 
     factors: list[list[float | str]]
     """Sizes and expressions of them, in postfix order; `d0` is the first symbol."""

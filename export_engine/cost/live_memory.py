@@ -31,7 +31,7 @@ class Held(NamedTuple):
 def memory_of(graph: Graph, calls: Sequence[OpCall | None]) -> list[Held]:
     """The tensors that the ops of a graph make; inputs and weights are the caller's.
 
-    A view holds what it is a view of. What an op writes to in place makes nothing. A tensor is let
+    A view holds what it is a view of. An in-place write creates no tensor. A tensor is let
     go of after its last use, as the program's own code does; of a tuple, each item by itself.
 
     Args:

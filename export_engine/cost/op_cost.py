@@ -1,4 +1,4 @@
-"""What one op costs: FLOPs, and the bytes that it reads and writes."""
+"""The cost of one op: FLOPs, and the bytes that it reads and writes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ not even bytes; `size`: arithmetic on sizes; `nested`: those of the graphs that 
 
 
 class Cost(NamedTuple):
-    """What an op costs. None stands for what is not known; it is never 0 instead."""
+    """The cost of an op. An unknown cost is None, never 0."""
 
     basis: Basis
     flops: Amount | None

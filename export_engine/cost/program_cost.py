@@ -184,7 +184,7 @@ class ProgramCost:
 
     @cached_property
     def held(self) -> list[Held]:
-        """What the ops of the main graph make, and how long each is alive."""
+        """Tensors that ops of the main graph create, and how long each is alive."""
         if not self._record.graphs:
             return []
         return memory_of(self._record.graphs[0], self._calls[0])

@@ -19,7 +19,7 @@ _STATE_WIDTH = 4
 
 
 class PassCost(NamedTuple):
-    """What one pass of a step costs."""
+    """The cost of one pass of a step."""
 
     flops: Amount
     moved: Amount
@@ -37,7 +37,7 @@ class Saved(NamedTuple):
 
 
 class Checkpointing(NamedTuple):
-    """What it changes to checkpoint a module: to make its tensors again in the backward pass."""
+    """The effect of checkpointing a module: recomputing its tensors in the backward pass."""
 
     module: str
     saved: Amount
@@ -47,7 +47,7 @@ class Checkpointing(NamedTuple):
 
 
 class OptimizerCost(NamedTuple):
-    """What a step of an optimizer costs, of all parameters."""
+    """The cost of an optimizer step over all parameters."""
 
     name: str
     flops: int
@@ -97,7 +97,7 @@ class TrainingCost:
         return total
 
     def checkpointing(self, module: str) -> Checkpointing:
-        """What checkpointing a module saves, and what is computed again for it.
+        """The memory that checkpointing a module saves, and the FLOPs that it recomputes.
 
         Args:
             module: its path, `layers.0`.
@@ -122,7 +122,7 @@ class TrainingCost:
         return Checkpointing(module, saved, _sum(again).flops)
 
     def optimizer(self, name: str = "adamw") -> OptimizerCost:
-        """What a step of an optimizer costs.
+        """The cost of an optimizer step.
 
         Args:
             name: `sgd`, `momentum`, `adam` or `adamw`.

@@ -75,7 +75,7 @@ class Placement(NamedTuple):
 
 @runtime_checkable
 class DelegationBackend(Protocol):
-    """What takes ops of a program, or leaves them."""
+    """A backend that accepts or leaves ops of a program."""
 
     name: str
     """As in `ex.delegate("xnnpack")`."""

@@ -26,7 +26,7 @@ SIZES = 5
 
 
 class Gain(NamedTuple):
-    """What a fix changes in a delegation."""
+    """The effect of a fix on a delegation."""
 
     ops_outside: int
     """How many fewer ops are outside."""

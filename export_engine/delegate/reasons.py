@@ -31,7 +31,7 @@ _MOST_LINES = 8
 
 
 class Refusals:
-    """What a partitioner said of each op, while it is watched."""
+    """A watched partitioner's verdicts on each op."""
 
     def __init__(self, sources: Origins, refused: Mapping[str, Verdict]) -> None:
         """Make one.
@@ -207,7 +207,7 @@ def _is_refusal(returned: Any) -> bool:
 
 
 def _detail(frame: FrameType) -> str:
-    """What a check of dtypes saw, since it says only that one is invalid."""
+    """The dtype that a check rejected, since it only reports an invalid one."""
     f_locals = frame.f_locals
     if frame.f_code.co_name == "_check_inputs_are_valid_dtypes":
         argument, value = f_locals.get("arg"), f_locals.get("arg_val")

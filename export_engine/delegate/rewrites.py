@@ -33,7 +33,7 @@ class Rewrite:
     kind: str
     """`alpha`."""
     title: str
-    """What it does, as an order."""
+    """Its effect, as an imperative."""
     ops: frozenset[str]
     """The ops that it replaces: `aten.add.Tensor`."""
     make: Callable[[GraphEdit, Node], Node | None]

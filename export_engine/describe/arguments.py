@@ -25,7 +25,7 @@ class Words(str):
 
 
 Atom = Callable[[Any], Position | Words]
-"""What an argument is that is neither a plain value nor a container."""
+"""The printer of an argument that is neither a plain value nor a container."""
 
 
 def print_argument(

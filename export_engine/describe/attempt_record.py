@@ -130,7 +130,7 @@ def _complete_loaded(attempt: Exported, kept: Record) -> Record:
 
 
 def _left_out(attempt: Attempt) -> list[str]:
-    """What this torch lacks for this attempt, by its capabilities and by what tracing met."""
+    """Features that this torch lacks for this attempt, by its capabilities and by tracing."""
     areas: list[Area] = ["export", "run", "load"]
     if attempt.mode == "strict":
         areas.append("strict")

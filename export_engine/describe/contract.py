@@ -66,14 +66,14 @@ class Guards:
 
 
 def _normal_form(condition: Any) -> str:
-    """What a condition says: the same for `0 <= 2*a` and `2*a >= 0`."""
+    """A canonical form of a condition: the same for `0 <= 2*a` and `2*a >= 0`."""
     if not getattr(condition, "is_Relational", False):
         return str(condition)
     return min(str(condition), str(condition.reversed))
 
 
 def facts_of_trace(recording: Recording) -> Callable[[str], SymbolFacts]:
-    """What a trace knew last of a symbol, by torch's name, when it ended without a program."""
+    """The last facts about a symbol, by torch's name, of a trace that ended without a program."""
     env = recording.shape_env
     symbols = {str(symbol): symbol for symbol in list_traced_symbols(env)}
 

@@ -36,7 +36,7 @@ def fix_card(fix: Fix, stacks: Stacks, request: Request | None) -> FixCard:
 
 
 def _forms(fix: Fix, request: Request) -> list[ShapesForm]:
-    """What a fix of shapes asks for, in either form."""
+    """The shapes that a fix requests, in either form."""
     from export_engine.shapes import forms
 
     changed = fix.change(request)

@@ -36,13 +36,13 @@ _SYMBOLIC = {torch.SymInt: "int", torch.SymFloat: "float", torch.SymBool: "bool"
 
 
 class Method(NamedTuple):
-    """What a call_method node calls; only an unfinished graph has such nodes."""
+    """The target of a call_method node; only an unfinished graph has such nodes."""
 
     name: str
 
 
 class Submodule(NamedTuple):
-    """What a call_module node calls."""
+    """The target of a call_module node."""
 
     name: str
     contents: str
@@ -182,7 +182,7 @@ def _sequences_of(node: Node) -> type | None:
 
 
 def describe_target(target: Any) -> Target:
-    """What a node calls."""
+    """The target of a node."""
     if isinstance(target, Method):
         return Target(f"Tensor.{target.name}", target.name, "python")
     if isinstance(target, Submodule):

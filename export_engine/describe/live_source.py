@@ -49,7 +49,7 @@ class LiveSource:
         self._positions = {node.name: at for at, node in enumerate(program.graph.nodes)}
 
     def describe_target(self, target: Any) -> Target:
-        """What a node calls."""
+        """The target of a node."""
         return describe_target(target)
 
     @cached_property

@@ -1,6 +1,7 @@
 """The partial graph of a failed attempt: the same columns, readable names, and its inputs.
 
-Such a graph may be malformed. What cannot be described is left out, and never breaks the diagnosis.
+Such a graph may be malformed. Nodes that cannot be described are left out, and never break the
+diagnosis.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Contract(NamedTuple):
 
 
 def shapes_of(attempt: Attempt) -> Shapes | None:
-    """What was asked for."""
+    """The request."""
     return attempt.request.shapes if attempt.request else None
 
 

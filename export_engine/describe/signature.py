@@ -47,7 +47,7 @@ def describe_signature(source: ProgramSource, graph: Graph, values: Values) -> S
 
 
 class _Spec(msgspec.Struct):
-    """What torch's JSON says of a container, or of a leaf."""
+    """A container or a leaf in torch's JSON."""
 
     type: str | None
     children_spec: list[_Spec] = []

@@ -1,4 +1,4 @@
-"""What every program looks like to the reader, whether torch holds it or a file has it.
+"""The interface of every program to the reader, whether torch holds it or a file has it.
 
 It knows no torch. Sizes are numbers, `Expression`s of `sizes`, or a text that could not be read.
 """
@@ -57,7 +57,7 @@ class Node(NamedTuple):
     op: str
     """One of `OPS`."""
     target: Hashable
-    """What it calls, for `ProgramSource.describe_target`; None where it calls nothing."""
+    """Its target, for `ProgramSource.describe_target`; None if it calls nothing."""
     value: Value
     modules: Mapping[str, tuple[str, Any]] | None
     """torch's `nn_module_stack`: per key the path of a module and its class."""
@@ -116,7 +116,7 @@ class ProgramSource(Protocol):
         """The main graph."""
 
     def describe_target(self, target: Any) -> Target:
-        """What a node calls."""
+        """The target of a node."""
 
     def inputs(self) -> Sequence[Entry]:
         """Of the flat program, once its graph has been read."""

@@ -26,7 +26,7 @@ class SymbolFacts(NamedTuple):
 
 
 def facts_of_program(source: ProgramSource) -> Callable[[str], SymbolFacts]:
-    """What a program says of a symbol, by torch's name."""
+    """A program's facts about a symbol, by torch's name."""
 
     def facts(symbol: str) -> SymbolFacts:
         lower, upper = source.ranges.get(name_symbol(symbol), (None, None))

@@ -59,7 +59,7 @@ class Symbols:
         return known if known is not None else self.table.add(key, symbol)
 
     def key(self, symbol: str) -> str:
-        """What a symbol is known by: torch's name, or the name that input dims share."""
+        """The name of a symbol: torch's, or the one that input dims share."""
         shares = self._shared and symbol in self._places
         return self._names.get(symbol, symbol) if shares else symbol
 

@@ -69,7 +69,7 @@ _UNSUPPORTED = "strict mode does not support it"
 
 
 def plain_break(kind: str, message: str = "") -> str:
-    """What a graph break is about, as a clause; torch's own words only where they are plain.
+    """The cause of a graph break, as a clause; torch's own words only if they are plain.
 
     Args:
         kind: torch's name of it.

@@ -155,7 +155,7 @@ def _function_of(
 
 
 def _results(function: ast.FunctionDef | ast.Lambda) -> list[tuple[ast.expr, int]]:
-    """What a function returns, the elements of a tuple each, with their lines."""
+    """The expressions that a function returns, each element of a tuple, with their lines."""
     values = (
         [function.body]
         if isinstance(function, ast.Lambda)

@@ -249,7 +249,7 @@ def _from_operator(attempt: Failed, operator: Any) -> Diagnosis:
 
 
 def _of_operator(called: str, op: str, *, sized: bool) -> str:
-    """What depends on data: what a call returns, or an operator that torch calls on its way."""
+    """The data-dependent value: a call's result, or an operator that torch calls internally."""
     inner = "" if op.rpartition("_")[2] in called else f" calls `{op}`, which"
     if sized:
         return rules.OutputFromData.RETURNED_SIZE(called=called, inner=inner)

@@ -16,7 +16,7 @@ class Explained(NamedTuple):
 
     case: str
     text: str
-    """What it explains, in a few words."""
+    """Its topic, in a few words."""
 
 
 CASES = {

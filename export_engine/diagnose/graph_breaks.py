@@ -48,7 +48,7 @@ _WITHOUT_BREAK = {
     "strict mode would make an input of the program",
     "byte Variables are valid indices": "one of several indices is data-dependent",
 }
-"""What strict mode refuses without a graph break: what torch says, and what is to be said."""
+"""Failures of strict mode without a graph break: torch's message, and ours."""
 
 
 def diagnose_missing_break(attempt: Failed) -> Diagnosis | None:

@@ -33,7 +33,7 @@ class _Held(NamedTuple):
     text: str
     """How it is reached: `self.heads[0]`."""
     kept_in: str
-    """What holds it: `a plain list`."""
+    """Its container: `a plain list`."""
 
 
 def diagnose_unregistered_module(attempt: Failed) -> Diagnosis | None:
@@ -102,7 +102,7 @@ def _modules_in(
 
 
 def _list_captured_values(function: Any) -> list[Any]:
-    """What a function keeps: the variables around it, the arguments or the object bound to it."""
+    """A function's state: its closure variables, its bound arguments or object."""
     if isinstance(function, partial):
         return [function.func, *function.args, *function.keywords.values()]
     bound = getattr(function, "__self__", None)

@@ -161,7 +161,7 @@ def _dtype(tensor: torch.Tensor) -> str:
 
 
 def _value_of(node: ast.expr, variables: Mapping[str, Any]) -> Any:
-    """What a name, or an attribute of a module, stands for; no code of the user's runs for it."""
+    """The object behind a name, or an attribute of a module, found without running user code."""
     if isinstance(node, ast.Name):
         return variables.get(node.id)
     if not isinstance(node, ast.Attribute):
@@ -184,7 +184,7 @@ def _inputs(attempt: Failed) -> Mapping[str, Any]:
 
 
 _ONLY_FIXED = "SymIntArrayRef expected to contain only concrete integers"
-"""What C++ says of an overload without symbolic sizes (`c10/core/SymIntArrayRef.h`)."""
+"""The C++ error of an overload without symbolic sizes (`c10/core/SymIntArrayRef.h`)."""
 _OF_TORCHS_SOURCE = re.compile(r"(?:/[\w.+-]+)+\.(?:cpp|cu|h):\d+: ")
 """Where torch was built is nobody's concern."""
 

@@ -1,4 +1,4 @@
-"""What a line does that fixes or bounds a size, in words: a loop, a plain number, pieces, text."""
+"""Reasons why a line fixes or bounds a size: a loop, a plain number, pieces, text."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def _says_it_again(problem: ShapeViolation) -> bool:
 
 
 _OF_TEXT = (_find_f_string, _find_log_call)
-"""What no op asks for."""
+"""Conditions that no op checks."""
 _FIXING: tuple[tuple[Callable[[ast.stmt | None], ast.expr | None], str, str], ...] = (
     (_find_f_string, "`{}` formats the size as a string", ""),
     (_find_log_call, "`{}` formats the size as a string", ""),
@@ -265,4 +265,4 @@ _FIXING: tuple[tuple[Callable[[ast.stmt | None], ast.expr | None], str, str], ..
     ),
     (_pieces, "the number of outputs of `{}` depends on it", rules.ShapesViolated.PIECES_WHY()),
 )
-"""What in a line fixes a size: how it is found and said, and why, where that is not the usual."""
+"""A part of a line that fixes a size: how to find and describe it, and why, if unusual."""

@@ -145,7 +145,7 @@ def read_observed_exception(cls: str, message: str, again: str = "") -> tuple[st
 
 
 def not_subscriptable(message: str) -> str:
-    """What Python says of `None[0]`, where torch up to 2.12 has a graph break; empty for others."""
+    """Python's message on `None[0]`, a graph break up to torch 2.12; empty for others."""
     match = _NO_ITEMS.search(message)
     if match is None:
         return ""

@@ -72,7 +72,7 @@ def find_last_traced(attempt: Failed) -> tuple[Related, ...]:
 def _find_item_source(attempt: Failed, place: Place) -> Stack:
     """The line of the operator whose result was read by `item`.
 
-    For non-strict mode. What the reading line itself does with the result is skipped.
+    For non-strict mode. Ops of the reading line itself are skipped.
     """
     node = next(iter(reversed(_calls(attempt))), None)
     asking = (place.stack[-1].file, place.stack[-1].line)

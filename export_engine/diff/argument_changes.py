@@ -8,7 +8,7 @@ from itertools import pairwise
 
 
 def find_changed_arguments(before: str, after: str, schema: str) -> tuple[str, str]:
-    """What differs between two calls of an op: `value=0.5` and `value=0.7`.
+    """Differences of two calls of an op: `value=0.5` and `value=0.7`.
 
     Args:
         before: arguments as text, `({}, 0.5)`, with `{}` where an input stands.

@@ -16,7 +16,7 @@ from export_engine.source import items_of
 _SEEDED = "nondeterministic_seeded"
 _NORMALIZES = ("batch_norm", "instance_norm")
 _RUNNING = ("running_mean", "running_var")
-"""What these write in training, though not every schema says so."""
+"""The writes of these ops in training, which not every schema declares."""
 _TRAINS = ("training", "train", "use_input_stats")
 _IN_PLACE = re.compile(r"(?:set|del)item|i(?:add|sub|mul|truediv|floordiv)|[a-z]\w*[a-z0-9]_")
 """Functions and methods of Python that write to their first argument, as before export."""
@@ -24,7 +24,7 @@ _FALSE = ("False", "0.0", "0")
 
 
 class Effects:
-    """What the nodes of one graph write, draw and share."""
+    """Writes, random draws and shared memory of one graph's nodes."""
 
     def __init__(
         self, record: Record, graph: int, schemas: Mapping[str, Target], unwritten: bool = False

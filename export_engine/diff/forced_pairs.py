@@ -104,7 +104,7 @@ class _Side:
         return text if text != "()" else self.name(node)
 
     def contents(self, node: int) -> str:
-        """What a called module is, as far as it is known; empty for any other node."""
+        """A called module's class, as far as known; empty for any other node."""
         number = self.graph.target[node]
         target = self.record.targets[number] if number >= 0 else None
         return target.schema if target and target.kind == "module" else ""
@@ -366,7 +366,7 @@ class Walk:
             raise self.mismatch(node, "inputs", f"{len(ours)} outputs", f"{len(theirs)} outputs")
 
     def _write_target(self, output: OutputEntry) -> str:
-        """What the second program calls that which an output of the first writes to."""
+        """The second program's name for the target that an output of the first writes to."""
         for node, entry in self._entries[0].items():
             name = entry.name if "user_input" in output.kind else entry.target
             if output.target and output.target == name:

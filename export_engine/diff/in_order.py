@@ -15,7 +15,7 @@ _PIECE = 400
 def in_order(ones: Sequence[Hashable], others: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
     """Positions of equal items, rising in both.
 
-    What difflib needs grows with the square of the items and more. So of sequences in which very
+    difflib's time grows at least quadratically. So of sequences in which very
     many are equal, as in a chain of one op, pieces in the same part of both are compared.
     """
     most = min(len(ones), len(others))

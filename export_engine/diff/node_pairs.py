@@ -56,7 +56,7 @@ def _became(known: list[Group], removed: set[int], added: set[int]) -> list[Beca
 
 
 class _Changes:
-    """What differs between the two nodes of each pair."""
+    """Differences of the two nodes of each pair."""
 
     def __init__(self, before: Nodes, after: Nodes, matching: Matching, is_proven: bool) -> None:
         self._before = before

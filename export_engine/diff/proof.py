@@ -24,7 +24,7 @@ _PLACEHOLDER, _OUTPUT = OPS.index("placeholder"), OPS.index("output")
 
 @dataclass
 class Proof:
-    """What was proven of two programs."""
+    """The proof for two programs."""
 
     pairs: dict[GraphPair, dict[int, int]]
     """Per pair of graphs, per node of the first its node of the second."""
@@ -76,7 +76,7 @@ class _Prover:
         self._schemas = _find_schemas(before, after)
 
     def proof(self, mismatch: Mismatch | None = None) -> Proof:
-        """What was proven."""
+        """The proof."""
         return Proof(self.pairs, self.nested, self.symbols.partner, self.renamed, mismatch)
 
     def run(self) -> None:
@@ -155,7 +155,7 @@ class _Prover:
 
 
 def _flat(text: str) -> str:
-    """What a graph returns, in order: whether as a tuple or a list is not the graph's to say."""
+    """A graph's outputs in order; a graph does not record whether they are a tuple or a list."""
     return ", ".join(filter(None, re.split(r"[\s,()\[\]]+", text)))
 
 

@@ -14,7 +14,7 @@ class Rejection(NamedTuple):
     """Sizes of a call that two programs judge differently."""
 
     sizes: str
-    """What differs from the example: `x.shape[0] = 1, y.shape[0] = 1`."""
+    """The difference from the example: `x.shape[0] = 1, y.shape[0] = 1`."""
     before: str
     """`accepted`, or the rule that is broken: `rejected: x.shape[0] >= 2`."""
     after: str

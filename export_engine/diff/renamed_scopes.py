@@ -101,7 +101,7 @@ def _find_moved_inputs(
 def _new_names(
     name: str, renames: dict[str, list[tuple[str, _Path]]]
 ) -> Iterator[tuple[str, _Path]]:
-    """What an input would be called if one of the modules that it is in were renamed."""
+    """The name of an input if one of the modules that it is in were renamed."""
     parts = name.split(".")
     for length in range(len(parts)):
         rest = parts[length:]

@@ -146,6 +146,6 @@ def _make_token(number: int) -> str:
 
 
 def _symbol_free_part(kind: ValueType) -> tuple[object, ...]:
-    """What of a type no symbol changes."""
+    """The part of a type without symbols."""
     ends = len(kind.items), len(kind.shape), kind.value is None
     return kind.kind, kind.dtype, kind.device, kind.layout, *ends

@@ -21,11 +21,11 @@ class Analysis(NamedTuple):
     findings: tuple[Finding, ...]
     """Most severe first."""
     not_looked_for: tuple[Kind, ...]
-    """What may be there all the same."""
+    """Kinds that may be present although unchecked."""
 
 
 Family = tuple[Callable[[], Iterable[Finding]] | None, tuple[Kind, ...]]
-"""What gives the findings of a family, or None where it cannot be asked, and of which kinds."""
+"""The provider of a family's findings, or None if it cannot be called, and its kinds."""
 
 
 def analysis_of(families: Iterable[Family]) -> Analysis:

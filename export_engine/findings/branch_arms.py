@@ -128,7 +128,7 @@ def _constant(value: Any) -> ast.expr | None:
 def _evaluate(
     statements: Iterable[ast.stmt], values: Callable[[ast.expr], ast.expr | None]
 ) -> dict[str, ast.expr] | None:
-    """What names become, or is returned, as expressions of what there was before."""
+    """New values of names, or the returned one, as expressions of earlier values."""
     names: dict[str, ast.expr] = {}
     for statement in statements:
         if isinstance(statement, ast.Return) and statement.value is not None:

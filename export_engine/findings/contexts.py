@@ -1,4 +1,4 @@
-"""What held around the export and changed the program, and does not hold where it runs."""
+"""Contexts around the export that changed the program and are absent when it runs."""
 
 from __future__ import annotations
 

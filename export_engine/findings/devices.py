@@ -78,7 +78,7 @@ def _layer(op: Op) -> tuple[str, str]:
 
 
 def _kind(op: Op) -> Kind | None:
-    """What an op fixes: a device, or a dtype of lower precision."""
+    """A device or a lower-precision dtype that an op fixes."""
     if isinstance(op.argument("device"), torch.device):
         return Kind.DEVICE_BAKED
     if op.argument("dtype") in (torch.float16, torch.bfloat16):

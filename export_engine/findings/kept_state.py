@@ -24,8 +24,8 @@ _GROWING = {"append", "extend", "insert"}
 _SAME = {"to", "type_as", "type", "float", "half", "contiguous", "cuda", "cpu", "detach", "clone"}
 """Methods of a tensor that give the same values, however often they are called."""
 Effect = Literal["same", "other", "unknown"]
-"""What a later call in eager makes of a change: the same as the first, another result, or it cannot
-be told without running it."""
+"""The effect of a change on a later eager call: the same result, a different one, or unknown
+without a run."""
 
 Write = tuple[str, Code, ast.stmt | ast.expr]
 """A statement or call that writes to a name, with its file."""

@@ -67,7 +67,7 @@ def _after_the_end(statements: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
 
 
 def _in_eval_mode(test: ast.expr) -> bool | None:
-    """What a condition is there; None where that depends on more."""
+    """The value of a condition there; None if it depends on more."""
     match test:
         case ast.Attribute(value=ast.Name(id=owner), attr="training"):
             return None if owner in _SETTINGS else False

@@ -51,7 +51,7 @@ class Op(NamedTuple):
 
     @property
     def type(self) -> ValueType:
-        """What it produces."""
+        """Its result."""
         return self.record.types[self._graph.type[self.node]]
 
     def argument(self, name: str) -> str | None:
@@ -81,7 +81,7 @@ class Op(NamedTuple):
         return [inputs[number] for number in numbers if number < len(inputs)]
 
     def type_of(self, node: int) -> ValueType:
-        """What a node of its graph produces."""
+        """The type of a node of its graph."""
         return self.record.types[self._graph.type[node]]
 
     @property
@@ -192,7 +192,7 @@ class Memory:
         return -1
 
     def _argument(self, graph: int, node: int) -> tuple[int, int] | None:
-        """What the op that runs a graph gives for one of its inputs: they are its last ones."""
+        """The argument for one of a graph's inputs, from the op that runs it: the last ones."""
         outer, runs = self._given.get(graph, (-1, -1))
         if outer < 0:
             return None

@@ -44,7 +44,7 @@ OF_THE_CALL = (
     *(Kind.DEVICE_BAKED, Kind.DTYPE_BAKED, Kind.CAUGHT_ERROR, Kind.CONTEXT),
     *(Kind.ALIASED_BUFFERS, Kind.UNTRACED_BRANCH),
 )
-"""What only the model, its source and the call that was exported tell."""
+"""Kinds that need the model, its source and the exported call."""
 
 
 def look_at_record(record: Record) -> Analysis:

@@ -96,7 +96,7 @@ def suggest_names(attempt: Failed) -> Iterator[Fix]:
 def _ways(
     request: Request, before: Shapes, first: InputDim, second: InputDim
 ) -> Iterator[tuple[str, Shapes]]:
-    """What may have been meant, the likelier first, each as a title and shapes."""
+    """Likely intentions, the likelier first, each as a title and shapes."""
     wanted, path, position = second.wanted, second.place.path, second.place.position
     value = leaf_values(request).get(path)
     if not isinstance(wanted, Named) or not isinstance(value, torch.Tensor) or position < 0:

@@ -76,8 +76,8 @@ def suggest_options(attempt: Failed) -> Iterator[Fix]:
 def keeping_all_sizes(attempt: Failed) -> Iterator[Fix]:
     """The first options with which the program takes what the model takes.
 
-    torch may drop a condition that it cannot keep, so each is tried at sizes that it excludes. What
-    another option does besides is not looked for: it costs an export and its check.
+    torch may drop a condition that it cannot keep, so each is tried at sizes that it excludes.
+    Effects of further options are not tried: each costs an export and its check.
     """
     problems = list_problems(attempt)
     if len(problems) > _MOST_CONDITIONS or not all(problem.excluded for problem in problems):
@@ -195,7 +195,7 @@ def _calls(found: Exported, failed: Failed) -> Iterator[tuple[str, Request]]:
 
 
 def _result(called: Any, call: Request, restore: Callable[[], object]) -> Any:
-    """What a call gives, or the error that it raises."""
+    """The result of a call, or the error that it raises."""
     try:
         return run(called, call, seed=0, patience=Deadline(ELSEWHERE))
     except Exception as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes

@@ -64,7 +64,7 @@ class FakeKernel:
 
     @property
     def title(self) -> str:
-        """What it does, as an order."""
+        """Its effect, as an imperative."""
         return f"Give {self.op} a fake kernel"
 
     def statements(self, _: Callable[[type], str]) -> list[str]:

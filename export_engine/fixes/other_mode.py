@@ -11,7 +11,7 @@ from export_engine.fixes.try_fixes import read_failure, tell, try_request
 from export_engine.source import Stack, code_of
 
 _ABOUT_SIZES = frozenset({Kind.EXAMPLE_OUT_OF_RANGE, Kind.ZERO_ONE, Kind.SHAPES_MISMATCH})
-"""What the modes have in common."""
+"""Sentences for both modes."""
 
 
 def suggest_mode(attempt: Failed) -> Iterator[Fix]:
@@ -133,7 +133,7 @@ def _is_lookup(node: ast.AST) -> bool:
 
 
 def _find_differences(found: Exported, verdict: str) -> str:
-    """What differs in the other mode, as far as known."""
+    """The difference in the other mode, as far as known."""
     texts = []
     if verdict == "refused":
         texts.append("The program rejects some of the requested sizes")

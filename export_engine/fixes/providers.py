@@ -125,7 +125,7 @@ def _drop_doubles(fixes: list[Fix]) -> list[Fix]:
 
 
 def _rank_cost(fix: Fix, attempt: Failed) -> tuple[bool, bool, bool, bool]:
-    """What a fix gives up: the less, the earlier it is offered. Of alike ones shapes are first."""
+    """The rank of a fix: those that give up less come first; of equal ones, shapes."""
     more = fix.kind == "code" if fix.narrows else _switches_too(fix, attempt)
     return fix.lossy, fix.narrows, fix.narrows and not fix.beyond_bounds, more
 

@@ -59,7 +59,7 @@ class Registered:
 
     @property
     def title(self) -> str:
-        """What it does, as an order."""
+        """Its effect, as an imperative."""
         what = "constant" if self.way == "constant" else "container"
         return f"Register {self.cls.__name__} as a {what}"
 

@@ -18,7 +18,7 @@ from export_engine.verify import run
 
 _UNCHANGED = frozenset({Kind.NOT_A_MODULE, Kind.SHAPES_MISMATCH})
 _SAME_IN_EAGER = frozenset({Kind.DEVICE_MISMATCH, Kind.OPERATOR_FAILED})
-"""Kinds whose sentence says what is wrong in eager, too."""
+"""Kinds whose sentence describes a failure of eager as well."""
 _TOO = "The model also fails in eager. "
 _LONGEST = 300
 _WHY_TRACING = (
@@ -94,7 +94,7 @@ _ONLY_TRACING = "The model runs in eager, but while tracing this line raised "
 
 
 def _eager_error(request: Request) -> Exception | SystemExit | None:
-    """What the model raises on its own example in eager; None where it runs, or cannot be run."""
+    """The model's error on its own example in eager; None if it runs, or cannot be run."""
     if any(tensor.is_meta or is_fake(tensor) for tensor in _tensors(request)):
         return None
     with as_exported(request), model_kept(request.target):

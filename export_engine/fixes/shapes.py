@@ -284,7 +284,7 @@ def _unify(shapes: Shapes, values: Mapping[str, Any]) -> tuple[Shapes, dict[str,
 
 
 def _title(answer: _Answer, lost: list[ShapeViolation]) -> str:
-    """What it does to the shapes, in a few words."""
+    """Its effect on the shapes, in a few words."""
     if lost:
         names = list(dict.fromkeys(name_of(dim) for problem in lost for dim in problem.dims))
         return f"Keep {', '.join(names)} at the size of the example"
@@ -353,7 +353,7 @@ def _with_names(answer: _Answer, rejected: Mapping[str, int]) -> Iterator[str]:
 
 
 def _why(answer: _Answer, rejected: Mapping[str, int]) -> str:
-    """What the model requires, as opposed to only the example's path.
+    """Conditions that the model requires, not only the example's path.
 
     A program that rejects only sizes 0 and 1, of which torch assumes that no dynamic size is one,
     loses nothing that the call asked for: the reason says so, and the fix stays lossless.

@@ -242,7 +242,7 @@ def _of_all_below(keys: tuple[str, ...], spec: Any, left: list[Leaf]) -> list[st
 def _by_position(
     unknown: dict[tuple[str, ...], Any], left: list[Leaf], *, is_alone: bool
 ) -> dict[str, Any]:
-    """What entries mean under names of no input, in order, if they are as many as tensors left.
+    """Assign entries under unknown names to the remaining tensors in order, if their numbers match.
 
     Where others have their input, several each begin with its name: `past_key_values_0_key`.
     """
@@ -352,7 +352,7 @@ def within_all_bounds(specs: list[Any]) -> list[Any]:
 def _within(name: str, dims: list[Any]) -> Dim | None:
     """A Dim within the bounds of all; None where they are the same, exclude each other, or derive.
 
-    What derives from one of them would keep its bounds.
+    A dim derived from one of them would keep its bounds.
     """
     bounds = {dim_bounds(dim) for dim in dims}
     if len(bounds) < 2 or any(split_dim(dim)[0] is not dim for dim in dims):

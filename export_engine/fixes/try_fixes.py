@@ -46,7 +46,7 @@ def _try(request: Request, progress: Report | None) -> Attempt:
 
 
 def _key(request: Request) -> tuple[Hashable, ...]:
-    """What decides the outcome of an export: the same objects, and the same changes."""
+    """The key of an export's outcome: the same objects, and the same changes."""
     shapes = (request.shapes, id(request.dynamic_shapes))
     what = (id(request.target), id(request.args), id(request.kwargs), shapes, request.edits)
     how = (request.strict, request.eval_mode, request.options, request.setups, request.within)
@@ -54,7 +54,7 @@ def _key(request: Request) -> tuple[Hashable, ...]:
 
 
 def remember(key: tuple[Hashable, ...], request: Request, make: Callable[[], T]) -> T:
-    """What a function gives, or gave for the same key in this search for fixes.
+    """Return a function's result, cached by its key in this search for fixes.
 
     Args:
         key: says what is asked, by ids of what the request holds.
@@ -133,14 +133,14 @@ def _check(attempt: Exported) -> Agreement:
 
 
 def read_failure(attempt: Failed) -> tuple[Request, Diagnosis]:
-    """What failed, and its diagnosis; providers are asked only of a failure that has both."""
+    """The failure and its diagnosis; providers are called only if there are both."""
     assert attempt.request is not None
     assert attempt.diagnosis is not None
     return attempt.request, attempt.diagnosis
 
 
 def list_problems(attempt: Attempt | None) -> tuple[ShapeViolation, ...]:
-    """What a failure says that its sizes violate, diagnosed here if it was not yet."""
+    """The conditions that a failure's sizes violate, diagnosed here if needed."""
     if not isinstance(attempt, Failed):
         return ()
     facts = (attempt.diagnosis or diagnose(attempt)).facts

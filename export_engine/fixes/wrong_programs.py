@@ -312,7 +312,7 @@ def _is_within(bounds: Bounds, size: int) -> bool:
 
 
 def _outcome(found: Exported, trial: Trial) -> str:
-    """What a program with a fix does at the sizes: `agrees`, `refused`, or `differs`."""
+    """The outcome of a fixed program at the sizes: `agrees`, `refused`, or `differs`."""
     if found.agreement is None or found.verdict != "agrees":
         return "differs"
     same = [t.outcome for t in found.agreement.trials if t.sizes == trial.sizes]

@@ -120,6 +120,6 @@ def _takes_joined(call: ObservedCall, paths: AbstractSet[str]) -> bool:
 
 
 def _select_results(result: Any, lists: Sequence[Any]) -> list[Any]:
-    """What a module makes: its results without those of the lists that it hands on as they are."""
+    """A module's results, without lists that it passes on unchanged."""
     leaves = pytree.tree_leaves(result)
     return [leaf for leaf in leaves if not any(leaf is value for value in lists)]

@@ -1,4 +1,4 @@
-"""What the components of a model are called, and which calls of a generation they stand for."""
+"""Names of a model's components, and the calls of a generation that they cover."""
 
 from __future__ import annotations
 

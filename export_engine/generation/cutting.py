@@ -85,7 +85,7 @@ class Cut:
     model: Any
     components: tuple[CutComponent, ...]
     within: tuple[Callable[[], AbstractContextManager[object]], ...]
-    """What a generation with the programs has to run in."""
+    """The contexts of a generation with the programs."""
     notes: tuple[str, ...] = ()
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     """Of the names of sizes that vary."""

@@ -1,8 +1,8 @@
 """Sizes that are one symbol, said to torch before the model computes with them.
 
-torch.export makes a symbol of each dim, and learns that two are equal where an op needs it. What
-was computed before, `batch * (images // batch)`, is then not simplified: its guards reject sizes
-that the model takes.
+torch.export makes a symbol of each dim, and learns that two are equal where an op needs it. Earlier
+results such as `batch * (images // batch)` are then not simplified, and their guards reject
+sizes that the model accepts.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class CallApart(NamedTuple):
     """Which call of the generation, from 0."""
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    """What the program was given."""
+    """The program's arguments."""
     sentence: str
     """How far its results are off."""
 

@@ -54,7 +54,7 @@ class Trial:
     """One generation."""
 
     tokens: torch.Tensor | None = None
-    """What was generated, with the prompt where the model has it so."""
+    """The generated tokens, with the prompt if the model includes it."""
     prompt: int = 0
     """Columns of `tokens` that were given."""
     seconds: list[float] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Step(NamedTuple):
     component: CutComponent
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    """What its program takes."""
+    """The inputs of its program."""
     own: Callable[[], Any]
     """Makes the same call of the model's own module."""
 

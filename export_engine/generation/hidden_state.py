@@ -38,7 +38,7 @@ def find_changed_tensors(
 
 
 def describe_hidden_state(component: str, names: tuple[str, ...]) -> str:
-    """What it means for a program that its calls keep tensors in attributes."""
+    """The problem of calls that keep tensors in attributes."""
     return (
         f"Calls of `{component}` keep tensors in attributes of modules: {join_names(names)}. No "
         "program has them, so a later call starts without them. Pass them as inputs and return "

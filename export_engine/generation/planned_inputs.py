@@ -1,4 +1,4 @@
-"""What a call of a plan is given, by what came before it: tokens, masks, positions, a cache."""
+"""The inputs of a plan's call, from earlier results: tokens, masks, positions, a cache."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class SoFar:
     prompt: int
     """How many of them were there at first."""
     outputs: dict[str, list[object]] = field(default_factory=dict)
-    """What each program gave last, flattened; the one that ran last is last."""
+    """Each program's last results, flattened; the one that ran last is last."""
     inputs: dict[str, list[object]] = field(default_factory=dict)
-    """What it was given, as its call left it."""
+    """Its arguments, as its call left them."""
 
     def ran(self, program: str, inputs: list[object], outputs: list[object]) -> None:
         """Notes a call."""
@@ -78,7 +78,7 @@ def _find_given(name: str, so_far: SoFar) -> torch.Tensor:
 
 
 def _extend(given: torch.Tensor, fill: int, so_far: SoFar) -> torch.Tensor:
-    """What was given, with as many columns more as there are new tokens."""
+    """The argument, extended by a column for each new token."""
     if given.dim() != 2:
         raise PlanFailed("The mask must have two dims: rows and tokens.")
     more = so_far.tokens.shape[1] - so_far.prompt

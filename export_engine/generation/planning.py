@@ -39,7 +39,7 @@ class SeenCall:
 
     program: str
     leaves: list[Any]
-    """What it was given."""
+    """Its arguments."""
     outputs: list[Any]
     step: int
     """How many new tokens there were before."""
@@ -160,7 +160,7 @@ def _copy(leaves: Sequence[Any]) -> list[Any]:
 
 
 def _start(before: SoFar) -> tuple[list[int], str]:
-    """What tokens begin with: the same for each row, or an input."""
+    """The first tokens: the same for each row, or an input."""
     for name, tensor in before.given.items():
         if tensor.shape == before.tokens.shape and bool((tensor == before.tokens).all()):
             return [], name

@@ -1,4 +1,4 @@
-"""What a tensor of a call is, recognized by its value in several calls."""
+"""The source of a call's tensor, recognized by its value in several calls."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _gives(source: Source, so_far: SoFar, value: torch.Tensor) -> bool:
 
 
 def _recognize_output(seen: Sequence[Seen], written: bool, skip: int, flat: bool) -> Passed | None:
-    """What programs gave before, cut: one output of each program that may have run last."""
+    """Earlier results, sliced: one output of each program that may have run last."""
     outputs: dict[str, int] = {}
     for so_far, value in seen:
         inputs = so_far.inputs if written else so_far.outputs

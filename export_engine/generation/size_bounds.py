@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from export_engine.shapes import Bounds, Named, Shapes, ShapesError
 
 _LEAF = "sizes: "
-"""What the short language wants before dims."""
+"""The prefix of dims in the short language."""
 _LARGEST = 2**31
 """More rows or tokens than a call has."""
 

@@ -1,4 +1,4 @@
-"""What transformers knows of exporting its own models: it replaces methods while it traces.
+"""transformers' own patches for export: it replaces methods while it traces.
 
 A transformers without exporters does not; then nothing is patched.
 """

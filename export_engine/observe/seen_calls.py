@@ -21,16 +21,17 @@ _MOST_CALLS = 20_000
 """Calls of other sizes that are told apart; further ones are only counted."""
 
 Part = tuple[str, ...]
-"""What a leaf is, apart from its sizes: its path, then `tensor` and its dtype, `int`, `None`."""
+"""The kind of a leaf, apart from its sizes: its path, then `tensor` and its dtype, `int`,
+`None`."""
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Call:
-    """What a call passed, but for the values in its tensors."""
+    """A call's arguments, without the values in its tensors."""
 
     build: tuple[Part, ...]
-    """What each leaf is."""
+    """The kind of each leaf."""
     sizes: tuple[tuple[int, ...], ...]
     """Per leaf: the sizes of a tensor, or an int in a tuple of its own."""
 
@@ -54,7 +55,7 @@ class SeenCalls:
     missed: int = 0
     """Calls that could not be read, or were too many to tell apart."""
     bytes: int = 0
-    """What the copies take."""
+    """Bytes of the copies."""
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @property
@@ -105,7 +106,7 @@ class SeenCalls:
 
 
 def _part(path: str, value: Any) -> tuple[Part, tuple[int, ...]]:
-    """What a leaf is, and its sizes."""
+    """The kind of a leaf, and its sizes."""
     if isinstance(value, torch.Tensor):
         layout = "" if value.layout is torch.strided else f" {value.layout}"
         kind = f"a {str(value.dtype).removeprefix('torch.')} tensor of {value.dim()} dims{layout}"

@@ -93,7 +93,7 @@ class Group:
         return Shapes({path: tuple(group) for path, group in dynamic.items()})
 
     def sentences(self) -> list[str]:
-        """What varies, what is equal, and what is None."""
+        """Sentences on sizes that vary, sizes that are equal, and inputs that are None."""
         texts = []
         for name, columns in self.dims.items():
             places = _join_texts(map(str, columns))

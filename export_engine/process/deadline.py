@@ -54,7 +54,7 @@ class Deadline:
         """The limit of the next call; None for the first."""
 
     def call(self, called: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """What a call gives, in any thread.
+        """Run a call with a deadline, in any thread.
 
         Raises:
             TookTooLong: it had not ended in time. One op that does not return is not stopped.

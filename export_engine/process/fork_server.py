@@ -173,7 +173,7 @@ def _fork() -> int:
 
 
 def _become(streams: Sequence[int], run: Callable[[], None]) -> None:
-    """What a fork does: it never returns to the server's loop."""
+    """Run a fork's work; never returns to the server's loop."""
     try:
         os.setsid()
         for number, stream in enumerate(streams[:-1]):

@@ -70,7 +70,7 @@ class Forked(Generic[_T]):
         """Forks.
 
         Args:
-            calls: by name. What they return is pickled; one that raises has no answer.
+            calls: by name. Their results are pickled; one that raises has no answer.
         """
         self._began = time.monotonic()
         self._answers: dict[str, _T] = {}
@@ -166,7 +166,7 @@ def ends_python(call: Callable[[], object]) -> bool:
 
 
 def _answer(calls: Mapping[str, Callable[[], Any]], write: int) -> None:
-    """What the fork does. An interrupt is for the process that it is of."""
+    """Run the fork's work. An interrupt is for the parent process."""
     import torch
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""What would end a GPU's context raises on the host instead, as it does on a CPU.
+"""Raise errors that would end a GPU's context on the host instead, as on a CPU.
 
 An index out of range, or an assertion of a program that does not hold, stops a CUDA kernel for
 good: every later call of the process fails, also the user's, until Python starts again. Actions try

@@ -122,7 +122,7 @@ def run_limited(
 
 
 class _Kept:
-    """What a stream says: its beginning, or with a negative number its end."""
+    """The text of a stream: its beginning, or with a negative number its end."""
 
     def __init__(self, stream: IO[bytes] | None, most: int) -> None:
         assert stream is not None

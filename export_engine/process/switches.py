@@ -1,4 +1,4 @@
-"""What a model may switch for the whole process: dtypes, modes, the environment, the folder."""
+"""Process-wide settings that a model may change: dtypes, modes, the environment, the folder."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _switches() -> Iterator[Switch]:
 
 
 def _torch_functions() -> AbstractContextManager[None] | None:
-    """What sets again on exit whether torch calls `__torch_function__`, as it is now.
+    """Restore on exit whether torch calls `__torch_function__`.
 
     A guard of Dynamo that raises while it says why it failed leaves all of them disabled
     (`GuardManager.check_verbose`, torch 2.11 to 2.15).

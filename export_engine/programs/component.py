@@ -44,7 +44,7 @@ class Component:
     name: str
     record: Record
     weights: Mapping[str, HeldWeight] = field(default_factory=dict)
-    """What it holds, by name."""
+    """Its tensors, by name."""
     role: str = ""
     """When it is called, where that is known."""
     varying: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Component:
         return Walk(self.record)
 
     def given(self) -> list[Given]:
-        """What another program may take of this one: its results, and the inputs that it writes."""
+        """Tensors that another program may take from this one: results, and mutated inputs."""
         items = [
             Given(
                 number,

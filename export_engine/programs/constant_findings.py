@@ -24,7 +24,7 @@ _MASKS = 1e30
 
 
 class _Numbers(NamedTuple):
-    """What an op has as constants."""
+    """The constants of an op."""
 
     node: int
     values: tuple[float | str, ...]
@@ -90,7 +90,7 @@ def _value(text: str) -> float | str:
 
 
 def _prefixes(rows: Sequence[WeightRow], one: int, other: int) -> tuple[str, str]:
-    """What the paths of modules begin with in either program: the same weights say so."""
+    """The prefixes of module paths in the two programs, inferred from equal weights."""
     counts: Counter[tuple[str, str]] = Counter()
     for row in rows:
         if one in row.holders and other in row.holders:

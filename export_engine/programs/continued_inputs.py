@@ -1,7 +1,7 @@
 """Inputs that a program gives back with more in them: keys and values without a name of their own.
 
-A decode that returns `(logits, k, v)` says by its ops which output is which input. What it is
-called with first has the same place in the results of a prefill.
+A decode that returns `(logits, k, v)` says by its ops which output is which input. Its first
+arguments have the same place in the results of a prefill.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What flows between programs, by running each on its example and comparing values.
+"""Connections between programs, found by running each on its example and comparing values.
 
 Where one program's result is another's example input, the user made that example by calling the
 first: then the tensor flows between them, whatever the two call it.

@@ -1,8 +1,8 @@
 """Which outputs of a program are which inputs of another, or of its own next call.
 
-What was seen in example calls is certain. Where nothing was seen, paths tell: `past_key_values.0`
-is given and taken under one name, `new_cache.0` and `cache.0` mean the same. Keys and values that
-have no name are known by the ops that put more into them.
+Connections seen in example calls are certain. If none were seen, paths decide:
+`past_key_values.0` is returned and accepted under one name, `new_cache.0` and `cache.0` mean the
+same. Keys and values that have no name are known by the ops that put more into them.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def _parts(value: torch.Tensor) -> list[torch.Tensor]:
 
 
 def _place(value: torch.Tensor) -> str:
-    """What tells a plain tensor's memory from other memory; empty where that cannot be known."""
+    """A key of a plain tensor's memory; empty if it cannot be known."""
     try:
         start = value.untyped_storage().data_ptr()
     except Exception as error:  # noqa: BLE001 - a subclass of the user's may refuse anything

@@ -40,7 +40,7 @@ class Linear(NamedTuple):
 
 
 def parse_size(text: str) -> Linear | None:
-    """What the text of a size says; None for one that is not such a sum."""
+    """Parse a size; None if it is not such a sum."""
     words = f"- {text[1:]}".split(" ") if text.startswith("-") else f"+ {text}".split(" ")
     linear = Linear(0)
     for sign, word in zip(words[::2], words[1::2], strict=False):

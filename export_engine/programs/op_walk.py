@@ -44,7 +44,7 @@ class Walk:
         return range(len(self._graph.op) if self._graph else 0)
 
     def name(self, node: int) -> str:
-        """What a node calls, `aten.cat.default`; empty for one that calls nothing."""
+        """The target of a node, `aten.cat.default`; empty if it calls nothing."""
         if self._graph is None or node < 0 or self._graph.target[node] < 0:
             return ""
         return self._record.targets[self._graph.target[node]].name
@@ -54,7 +54,7 @@ class Walk:
         return self._graph.stack[node] if self._graph is not None and node >= 0 else -1
 
     def type(self, node: int) -> ValueType:
-        """What a node produces."""
+        """The type of a node's output."""
         assert self._graph is not None
         return self._record.types[self._graph.type[node]]
 

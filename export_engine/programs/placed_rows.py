@@ -36,7 +36,7 @@ class Rows(NamedTuple):
     rows: Linear | None
     """None for one row."""
     table: str
-    """What has them as its rows: a held tensor by name, a rotation. Empty for numbers."""
+    """The tensor that has them as rows: a held tensor by name, a rotation. Empty for numbers."""
     node: int
     """The op that says where they start."""
 
@@ -176,7 +176,7 @@ class PlacedRows:
         return Rows(value, None, _NUMBERS, node) if value is not None else None
 
     def _rows_of_count(self, node: int, op: str, mask: int) -> Rows | None:
-        """What counts the tokens of a mask: all are ones, as far as sizes go."""
+        """Count the tokens of a mask, which are all ones as far as sizes tell."""
         sizes = self._walk.type(mask).shape
         count = _size(sizes[-1]) if sizes else None
         if count is None:

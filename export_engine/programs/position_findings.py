@@ -190,7 +190,7 @@ class _Positions:
         ]
 
     def _constant(self, index: int) -> tuple[int, str] | None:
-        """What makes an index that no input goes into, and how that is said."""
+        """The source of an index that depends on no input, and its description."""
         before = list(self._walk.before([index]))
         numbers = [number for number in before if self._walk.is_placeholder(number)]
         if any(number not in self._integers for number in numbers):

@@ -56,7 +56,7 @@ def check_quantization(components: Sequence[Component], seams: Sequence[Seam]) -
 
 
 class _Parameters(NamedTuple):
-    """What floats are made integers with."""
+    """Parameters that quantize floats to integers."""
 
     scale: float | str
     """A number, or the digest of the values of a tensor that the program holds."""

@@ -12,7 +12,7 @@ from export_engine.record import Seam, WeightRow
 
 
 class Shared(NamedTuple):
-    """What a set holds in common."""
+    """Sizes and weights that the programs of a set share."""
 
     rows: list[WeightRow]
     shared_bytes: int

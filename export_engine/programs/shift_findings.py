@@ -70,7 +70,7 @@ def _table_names(rows: Sequence[WeightRow]) -> dict[tuple[int, str], str]:
 def _tables(
     one: PlacedRows, other: PlacedRows, names: Mapping[tuple[int, str], str], seam: Seam
 ) -> Iterator[tuple[Rows, Rows]]:
-    """What both programs look up by position, where each does it in one way."""
+    """Tables that both programs index by position, if each does so in one way."""
     ours = {names.get((seam.source, table), table): used for table, used in one.used.items()}
     for table, used in other.used.items():
         mine = ours.get(names.get((seam.target, table), table), {})
@@ -81,7 +81,7 @@ def _tables(
 def _match_names(
     giving: Component, taking: Component, placed: PlacedRows, flows: Sequence[Flow]
 ) -> dict[str, Linear]:
-    """What the names of the second program stand for in those of the first."""
+    """The second program's names in terms of the first's."""
     linears: dict[str, Linear] = {}
     for flow in flows:
         taken = taking.record.signature.inputs[flow.input]
@@ -143,7 +143,7 @@ def _find_miscount(component: Component, placed: PlacedRows) -> _Shift | None:
 
 
 def _iter_state(component: Component) -> Iterator[tuple[str, int]]:
-    """What a program takes or holds, and what makes it for the next call."""
+    """A program's input or buffer, and its source for the next call."""
     for _, taken in component.taken():
         for item in component.given():
             if is_named_alike(item.path, taken.path):

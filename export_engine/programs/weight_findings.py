@@ -77,7 +77,7 @@ def _is_quantized(row: WeightRow) -> bool:
 
 
 def _apart(components: Sequence[Component], rows: Sequence[WeightRow], kind: Kind) -> Finding:
-    """What two programs have differently."""
+    """A difference of two programs."""
     one, other = (components[at] for at in rows[0].holders)
     mine, theirs = rows[0].names
     more = f"; so do those of {len(rows) - 1} more weights" if len(rows) > 1 else ""

@@ -37,11 +37,11 @@ class Fold:
         self.result = node
         """Where the op's floating-point value is."""
         self.inputs: list[int] = []
-        """What quantizes an input."""
+        """The op that quantizes an input."""
         self.weights: list[int] = []
         """Constants of few bits that the op reads, or what they are made into."""
         self.outputs: list[int] = []
-        """What quantizes the result."""
+        """The op that quantizes the result."""
         for number in dict.fromkeys(ops.inputs(node)):
             self._look_behind(number)
         if self.is_quantized and ops.label(node) in LOWERED:

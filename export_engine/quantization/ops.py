@@ -1,4 +1,4 @@
-"""What an op is to quantization, and a main graph to walk along."""
+"""The role of an op in quantization, and a main graph to walk."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COMPUTE = MATMULS | {
 }
 """Ops that are worth quantizing: those with large weights, and products of activations."""
 LOWERED = frozenset({"mm", "_int_mm", "_scaled_mm", "matmul", "bmm", "int_scaled_matmul"})
-"""What a linear becomes where its scale is multiplied afterwards."""
+"""Ops of a linear whose scale is multiplied afterwards."""
 VIEWS = frozenset(
     {"t", "transpose", "permute", "reshape", "view", "flatten", "unflatten", "expand", "squeeze"}
     | {"unsqueeze", "to", "_to_copy", "contiguous", "clone", "alias", "detach", "_unsafe_view"}
@@ -111,7 +111,7 @@ class Ops:
         return self._graph.housekeeping[node] == 1
 
     def label(self, node: int) -> str:
-        """What a node calls; empty for one that calls nothing."""
+        """The target of a node; empty if it calls nothing."""
         target = self._graph.target[node]
         return self._labels[target] if target >= 0 else ""
 
@@ -135,7 +135,7 @@ class Ops:
         return kind is not None and kind.dtype.startswith(("int", "uint"))
 
     def type(self, node: int) -> ValueType | None:
-        """What a node gives."""
+        """The outputs of a node."""
         number = self._graph.type[node] if node >= 0 else -1
         return self.record.types[number] if number >= 0 else None
 
@@ -144,7 +144,7 @@ class Ops:
         return self._graph.scope[node]
 
     def inputs(self, node: int) -> list[int]:
-        """What a node reads, by position in its arguments."""
+        """The inputs of a node, by position in its arguments."""
         read = self._graph.inputs
         return list(read.items[read.starts[node] : read.starts[node + 1]])
 

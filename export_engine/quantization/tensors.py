@@ -114,7 +114,7 @@ class Tensors:
         )
 
     def _dequantizing(self, node: int) -> int:
-        """What dequantizes a weight, at a constant or before it; -1 for none."""
+        """The op that dequantizes a weight, at a constant or before it; -1 for none."""
         waiting = [node]
         while waiting:
             number = waiting.pop()
@@ -154,7 +154,7 @@ class Tensors:
         return next(iter(self._ops.leaves(node)), -1)
 
     def _float_type(self, fold: Fold, data: int, through: int) -> ValueType | None:
-        """What a weight would be in floats."""
+        """A weight's bytes in float."""
         ops = self._ops
         if through >= 0:
             return ops.type(through)
@@ -168,7 +168,7 @@ class Tensors:
     def _granularity(
         self, node: int, given: dict[str, str], kind: ValueType | None
     ) -> tuple[Granularity, int, int]:
-        """What one scale is of, along which axis, and how many elements."""
+        """The granularity of a scale, its axis, and its number of elements."""
         label = self._ops.label(node) if node >= 0 else ""
         if "block_size" in given:
             return _of_blocks(given["block_size"], kind)
@@ -187,7 +187,7 @@ class Tensors:
         return (self._range_of(leaf) if leaf >= 0 else self._numbers(node, text)) or []
 
     def _numbers(self, node: int, text: str) -> list[float] | None:
-        """What an argument says, `0.02`, or what a tensor there holds; None where a run tells."""
+        """An argument's value, `0.02`, or a tensor's; None if only a run shows it."""
         number = _number(text)
         if number is not None:
             return [number, number]
@@ -241,7 +241,7 @@ def _of_blocks(text: str, kind: ValueType | None) -> tuple[Granularity, int, int
 
 
 def _by_scales(scales: ValueType | None, floats: ValueType | None) -> tuple[Granularity, int, int]:
-    """What one scale is of, by how many there are."""
+    """The granularity of scales, from their number."""
     count, numel = _numel(scales), _numel(floats)
     if not count or not numel or floats is None:
         return "", -1, 0
@@ -279,5 +279,5 @@ def _itemsize(kind: ValueType | None) -> float:
 
 
 def tensor_bytes(kind: ValueType | None) -> int:
-    """What a tensor takes; 0 where a size is not a number."""
+    """Bytes of a tensor; 0 if a size is not a number."""
     return math.ceil(_numel(kind) * _itemsize(kind))

@@ -1,4 +1,4 @@
-"""What a Record has to say on each field of a query, node by node."""
+"""The values of a query's fields for each node of a Record."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _kind(record: Record) -> Values[str]:
 
 
 def _type_values(record: Record, of: Callable[[ValueType], Sequence[T]]) -> Values[T]:
-    """What the types of values have; of a tuple, what its items have."""
+    """Facts from types of values; for a tuple, from its items."""
 
     def list_values(kind: ValueType, depth: int = 0) -> Sequence[T]:
         if not kind.items or depth > 8:

@@ -1,4 +1,4 @@
-"""What a query can ask of a node: the one table, of which the front end's is made."""
+"""Fields of queries on nodes: the one table, from which the front end's is generated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ parts, for any without a dot. `shape`: `[*, 64]`. `number`: compared. Case does 
 """
 
 Needs = Literal["", "watch", "pairs", "profile", "delegation"]
-"""What has to be there before it can be asked."""
+"""The data that must be present for the field."""
 
 
 class Field(NamedTuple):

@@ -76,13 +76,13 @@ class Not(NamedTuple):
 
 
 class All(NamedTuple):
-    """What matches each."""
+    """Matches all of them."""
 
     of: tuple[Tree, ...]
 
 
 class Any(NamedTuple):
-    """What matches one of them."""
+    """Matches any of them."""
 
     of: tuple[Tree, ...]
 
@@ -238,7 +238,7 @@ def _check(
 
 
 def _nearest(name: str) -> str:
-    """What may have been meant, as a sentence; the last parts of names count too."""
+    """Suggest the nearest name, as a sentence; the last parts of names count too."""
     near = [(_apart(name, text), text) for text in (*BY_NAME, *ALSO)]
     near += [(_apart(name, text.partition(".")[2]), text) for text in BY_NAME if "." in text]
     least, best = min(near)

@@ -11,7 +11,7 @@ _SPECIAL = re.compile(r"[.+?^${}()|[\]\\]")
 
 
 def contains(word: str) -> re.Pattern[str]:
-    """What finds a word anywhere; a number at its end is a whole one."""
+    """A pattern that finds a word anywhere; a number at its end must match whole."""
     before = r"(?<!\d)" if re.match(r"\d", word, re.ASCII) else ""
     after = r"(?!\d)" if re.search(r"\d$", word, re.ASCII) else ""
     return _pattern(before + _glob(word, r"[^,\]\n]*") + after)

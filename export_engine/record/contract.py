@@ -159,7 +159,7 @@ class SizeInput(msgspec.Struct, frozen=True):
     """`x.shape[0]`."""
     example: int
     size: Size
-    """What the program takes it for: a number, or an expression of symbols."""
+    """Its value in the program: a number, or an expression of symbols."""
     symbol: int = -1
     """Where it is `scale * symbol + offset`; into `Record.symbols`."""
     scale: int = 1

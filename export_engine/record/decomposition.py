@@ -12,7 +12,7 @@ class ReplacedOp(msgspec.Struct, frozen=True):
     count: int
     """How many there were."""
     into: list[str]
-    """What came of all of them: `aten.t.default ×13`."""
+    """The ops that replaced all of them: `aten.t.default ×13`."""
     function: str = ""
     """The decomposition's qualified name; empty for one that is built into torch."""
     file: int = -1

@@ -117,7 +117,7 @@ class QuantizeOp(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CountedNodes(msgspec.Struct, frozen=True, kw_only=True):
-    """What the backend's own tool counts; see `delegation.shares` for what is said of ops."""
+    """The count of the backend's own tool; see `delegation.shares` for the shares of ops."""
 
     inside: int
     outside: int
@@ -143,7 +143,7 @@ class TriedFix(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Delegation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a backend took of a program."""
+    """The ops of a program that a backend took."""
 
     backend: str
     title: str

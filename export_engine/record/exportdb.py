@@ -29,7 +29,7 @@ class ExportCase(msgspec.Struct, frozen=True):
     description: str
     tags: list[str]
     level: Literal["supported", "not supported yet"]
-    """What torch declares."""
+    """torch's declaration."""
     source: str
     """The text of its module, which defines `model` and `example_args`."""
     inputs: list[CaseInput]
@@ -50,7 +50,7 @@ class ModeOutcome(msgspec.Struct, frozen=True):
 
 
 class CaseCheck(msgspec.Struct, frozen=True):
-    """What torch declares of a case beside what it does."""
+    """torch's declaration on a case, next to its behaviour."""
 
     name: str
     level: Literal["supported", "not supported yet"]

@@ -16,7 +16,7 @@ class Related(msgspec.Struct, frozen=True):
     """A place related to a failure."""
 
     text: str
-    """What happens there, as a phrase: `asks that batch <= 16`."""
+    """The event there, as a phrase: `asks that batch <= 16`."""
     stack: int = -1
 
 

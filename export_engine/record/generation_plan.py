@@ -40,7 +40,7 @@ class Tokens(msgspec.Struct, frozen=True, tag="tokens", forbid_unknown_fields=Tr
 
 
 class Passed(msgspec.Struct, frozen=True, tag="passed", forbid_unknown_fields=True):
-    """What a program gave: that of these which ran last."""
+    """An output of a program: of these, the one that ran last."""
 
     outputs: Annotated[list[tuple[_Name, _Place]], msgspec.Meta(min_length=1, max_length=64)]
     """Names of programs, and places in what they return, flattened."""
@@ -123,7 +123,7 @@ class GenerationPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     end: _Tokens = []
     """Tokens that end a row."""
     pad: _Token = 0
-    """What a row that has ended goes on with."""
+    """The token that fills a row after its end."""
     suppressed: _Tokens = []
     """Tokens that are never chosen."""
     suppressed_first: _Tokens = []

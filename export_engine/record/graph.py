@@ -55,7 +55,7 @@ class ValueType(msgspec.Struct, frozen=True):
 
 
 class Target(msgspec.Struct, frozen=True):
-    """What a node calls: an operator overload, a higher-order operator or a Python function."""
+    """A node's target: an operator overload, a higher-order operator or a Python function."""
 
     name: str
     """As written in the printed graph: `aten.linear.default`, `higher_order.cond`."""

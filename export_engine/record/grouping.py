@@ -1,8 +1,8 @@
 """Which ops of a module belong together, read off a Record: what one call of a function made.
 
-A module's own code is how far the stacks of all ops in it go together. What a stack has beyond that
-are calls of functions: each is a group, with the ops and the modules that it runs. A function that
-runs whole layers is not a group, since a reader looks for the layers.
+A module's own code is how far the stacks of all ops in it go together. Frames of a stack beyond
+that are calls of functions: each is a group, with the ops and the modules that it runs. A function
+that runs whole layers is not a group, since a reader looks for the layers.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ _ONLY_LOOKS = frozenset(
 def plumbing_nodes(record: Record, graph: Graph) -> frozenset[int]:
     """The calls that depend on no data, and that are read by what does or by nothing at all.
 
-    Data is every floating-point input, parameter and buffer, and what is worked out of it. What a
-    program of integers gives back is not plumbing.
+    Data is every floating-point input, parameter and buffer, and what is worked out of it. Results
+    of a program of integers are not plumbing.
     """
     starts, items = graph.inputs.starts, graph.inputs.items
     looks = {at for at, target in enumerate(record.targets) if target.label in _ONLY_LOOKS}

@@ -118,7 +118,7 @@ class ProgramDiff(msgspec.Struct, frozen=True):
     renamed: list[RenamedScope] = []
     """Changes that are one and the same: told once, they need not be told one by one."""
     modules: list[LoneScope] = []
-    """What was added or removed with a whole module: told once, as `renamed`."""
+    """Nodes added or removed with a whole module, listed once as `renamed`."""
     identical: bool = False
     """Whether it is proven that both are the same program, up to the names of nodes and symbols."""
     weights: str = ""

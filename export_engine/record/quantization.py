@@ -12,18 +12,18 @@ class QuantizedTensor(msgspec.Struct, frozen=True, kw_only=True):
 
     role: Literal["weight", "input", "output"]
     node: int
-    """What has the quantized value; -1 where it is not known."""
+    """The node with the quantized value; -1 if it is not known."""
     name: str
     """For a weight, where it lives in the module, `fc.weight`; else the node's name."""
     dtype: str
     """Without the `torch.` prefix: `int8`."""
     bits: int
-    """What the range of quantized values takes: 4 for -8 to 7, also where int8 holds it."""
+    """Bits of the range of quantized values: 4 for -8 to 7, also where int8 holds it."""
     low: int
     """Least quantized value; 0, as `high`, for a floating-point dtype or where it is not known."""
     high: int
     granularity: Literal["tensor", "channel", "group", "token", ""]
-    """What one scale is of; empty where it is not known."""
+    """The granularity of a scale; empty if it is not known."""
     axis: int = -1
     """Of `channel`."""
     group: int = 0
@@ -65,7 +65,7 @@ class FloatOp(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Quantization(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a program's main graph is quantized, and what is not."""
+    """The quantized and the float parts of a program's main graph."""
 
     layers: list[QuantizedLayer]
     in_float: list[FloatOp]

@@ -65,11 +65,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     torch_version: str
     timing: Timing | None = None
     warnings: list[str] = []
-    """What torch and the model warned of while tracing, and what a loaded program lacks."""
+    """Warnings of torch and the model while tracing, and notes on a loaded program."""
     left_out: list[str] = []
     """Sentences on what the view lacks because this torch lacks it."""
     printed: str = ""
-    """What the model printed while tracing."""
+    """The model's output while tracing."""
     strings: list[str] = []
     targets: list[Target] = []
     types: list[ValueType] = []
@@ -90,14 +90,14 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     symbols: list[Symbol] = []
     guards: list[Guard] = []
     timeline: list[Event] = []
-    """What happened to the symbols, in order; empty for a loaded program that keeps none."""
+    """Events of the symbols, in order; empty for a loaded program that keeps none."""
     probe: Probe = Probe([], [], [])
     """The program's size rules, to try sizes without running it."""
     failure: Failure | None = None
     fixed_by: list[str] = []
     """Titles of the fixes that led from the first attempt to this one, in order."""
     given_up: list[str] = []
-    """What these fixes give up of what was asked for, a sentence each."""
+    """The costs of these fixes, one sentence each."""
     fixed_code: list[str] = []
     """The source edits in effect, a unified diff per file."""
     check: Check | None = None
@@ -117,7 +117,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     profile: Profile | None = None
     """The profile, if measured."""
     stages: list[Stages] = []
-    """What backends made of the program, oldest first."""
+    """Compilations of the program, oldest first."""
     delegations: list[Delegation] = []
     """The delegations of the program, the last of each backend."""
     op_table: OpTable | None = None
@@ -127,9 +127,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     pairs: ValuePairs | None = None
     """Two runs held against each other, if any were; kept as `values` are."""
     quantization: Quantization | None = None
-    """What of the main graph is quantized; None where nothing is."""
+    """The quantized part of the main graph; None if nothing is."""
     overlays: list[Overlay] = []
-    """What the user laid over nodes; files keep it."""
+    """Overlays of the user on nodes; files keep them."""
 
 
 def codes_in(record: Record) -> list[str]:

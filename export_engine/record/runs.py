@@ -77,7 +77,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """What each op of the main graph costs when the program is run op by op."""
+    """The cost of each op of the main graph when the program runs op by op."""
 
     device: str
     inputs: str

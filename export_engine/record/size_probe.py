@@ -34,7 +34,7 @@ class ProbeResult:
 
     @property
     def sentence(self) -> str:
-        """What the guards say, and what a run of both showed."""
+        """The guards' answer, and the result of running both."""
         text = _GUARDS[self.verdict]
         if self.broken:
             text += f" {self.broken[0].text or 'a check in the program'}"

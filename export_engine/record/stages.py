@@ -1,4 +1,4 @@
-"""What a program became after export: the stages of its compilation, as the Record has them."""
+"""Stages of a program's compilation after export, as the Record has them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class StageGraph(msgspec.Struct, frozen=True, kw_only=True):
     ops: list[str]
     """Names of the ops."""
     targets: list[str]
-    """What each calls: `aten.addmm.default`."""
+    """The target of each: `aten.addmm.default`."""
     types: list[str]
     """As printed, with strides: `f32[32, 64][64, 1]cpu`; empty for several values."""
     line: Column
@@ -71,7 +71,7 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
     kind: Literal["fused", "extern"]
     """`fused`: code that the compiler generated. `extern`: a call of a library's kernel."""
     calls: str = ""
-    """What an extern kernel calls: `aten.addmm`."""
+    """The function that an extern kernel calls: `aten.addmm`."""
     ops: list[int]
     """The ops of the last graph that it computes."""
     nodes: list[int]
@@ -104,7 +104,7 @@ class StageRemark(msgspec.Struct, frozen=True):
 
 
 class StageGuard(msgspec.Struct, frozen=True):
-    """What compiled code asks of an input, and the program does not."""
+    """Requirements of compiled code on an input beyond the program's."""
 
     node: int
     """The placeholder of the Record's main graph."""
@@ -137,7 +137,7 @@ class StageTimes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stages(msgspec.Struct, frozen=True, kw_only=True):
-    """What a backend made of the program, from its nodes to kernels and their times."""
+    """A compilation of the program, from its nodes to kernels and their times."""
 
     version: int = STAGES_VERSION
     backend: str
@@ -151,7 +151,7 @@ class Stages(msgspec.Struct, frozen=True, kw_only=True):
     """Which inputs: `batch=2, seq=16`."""
     torch_version: str = ""
     seconds: float = 0
-    """What compiling took."""
+    """The time of compiling."""
     cached: bool = False
     """Whether a cache gave the code."""
     exported: int = 0
@@ -165,7 +165,7 @@ class Stages(msgspec.Struct, frozen=True, kw_only=True):
     """The ops of the exported program of which the post-grad graph has nothing."""
     remarks: list[StageRemark] = []
     guards: list[StageGuard] = []
-    """What compiling asks of inputs beside the program's own guards."""
+    """Requirements on inputs that compiling adds to the program's own guards."""
     times: StageTimes | None = None
     """None where nothing was measured."""
     left_out: list[str] = []

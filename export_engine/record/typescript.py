@@ -46,7 +46,7 @@ def record_types() -> set[str]:
 
 
 def declarations(roots: Iterable[Any], known: Collection[str] = ()) -> list[str]:
-    """What types are made of, declared, dependencies first.
+    """Declarations of the types that types consist of, dependencies first.
 
     Args:
         roots: types that msgspec can encode.

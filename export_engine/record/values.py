@@ -18,7 +18,7 @@ BINS = 16
 
 
 class OpValues(msgspec.Struct, frozen=True, kw_only=True):
-    """What the nodes of one graph gave, a column for each statistic.
+    """Statistics of the outputs of one graph's nodes, a column each.
 
     Least, greatest, mean, standard deviation and norm are of the finite elements; of a complex
     tensor, of its absolute values; of booleans, of 0 and 1.
@@ -58,7 +58,7 @@ class Values(msgspec.Struct, frozen=True, kw_only=True):
     inputs: str
     """Which inputs: `batch=2, seq=16`."""
     seconds: float
-    """What the run and its statistics took."""
+    """Time and memory of the run and its statistics."""
     memory: int
     """The most bytes that values of ops held at one time."""
     graphs: list[OpValues]
@@ -116,7 +116,7 @@ class ValuePairs(msgspec.Struct, frozen=True, kw_only=True):
     worst: OpPlace | None
     """That with the largest `own`; None for none."""
     left_out: list[str] = []
-    """What was not compared inside of, and why; a sentence each."""
+    """Nodes whose inner ops were not compared, and why; a sentence each."""
 
 
 def floats(column: Column) -> array[float]:
@@ -145,7 +145,7 @@ class TensorSlice(msgspec.Struct, frozen=True, kw_only=True):
     dtype: str
     shape: list[int]
     axes: list[str]
-    """What its axes are called: `batch`, `seq`, `64`."""
+    """Names of its axes: `batch`, `seq`, `64`."""
     rows: int
     """The axis that goes down; -1 for none."""
     columns: int

@@ -27,7 +27,7 @@ class FixCard(msgspec.Struct, frozen=True):
 
     kind: Literal["shapes", "mode", "inputs", "options", "code"]
     title: str
-    """What it does, as an order: `Let seq be at most 16`."""
+    """Its effect, as an imperative: `Let seq be at most 16`."""
     why: str = ""
     lossy: bool = False
     """Whether a requested dim becomes static, or an output may change."""

@@ -36,7 +36,7 @@ _MOST = 300
 
 
 class Names:
-    """What a script binds, in the order in which it can run."""
+    """A script's definitions, in an order in which it can run."""
 
     def __init__(self, request: Request, write: Callable[[Names, str, Any], None]) -> None:
         """Make one.

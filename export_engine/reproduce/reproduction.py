@@ -46,7 +46,7 @@ class Reproduction:
     error: str
     """The class of the exception: `GuardOnDataDependentSymNode`."""
     raised: str
-    """What the script raises by itself in a fresh process; the same class, or torch's around it.
+    """The script's own error in a fresh process; the same class, or torch's around it.
     Empty where torch accepts the model, and the program that it gives holds a fake tensor."""
     minimal: bool
     """Whether nothing more can go; else the time was up, or it was interrupted."""
@@ -215,7 +215,7 @@ def _add_header(text: str, wanted: Outcome) -> str:
 
 
 def _packages(text: str) -> tuple[str, ...]:
-    """What a script imports beside torch and Python's own."""
+    """Imports of a script besides torch and the standard library."""
     texts = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):

@@ -142,7 +142,7 @@ def _model(request: Request, names: Names) -> str:
 
 
 def _pass_on(request: Request) -> tuple[str, str]:
-    """What the `forward` of a module takes that calls something, and what it gives on."""
+    """The parameters of a `forward` that calls something, and the arguments that it passes."""
     signature = signature_of(request.target)
     bound = signature.bind(*request.args, **request.kwargs).arguments
     taken, passed, is_named = ["self"], [], False

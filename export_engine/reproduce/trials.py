@@ -80,7 +80,7 @@ class Trials:
         return Outcome(**self._ask(("diagnosed", "raised"), _PROOF))
 
     def _ask(self, questions: tuple[str, ...], seconds: float) -> dict[str, str]:
-        """What processes say of the script, one a question; no more than they say in time."""
+        """Answers of processes about the script, one for each question, within the time limit."""
         request = json.dumps(self._request(seconds))
         until = time.monotonic() + seconds
         processes: list[subprocess.Popen[str]] = []

@@ -1,4 +1,4 @@
-"""What torch.export guarantees, and Verify checks."""
+"""Guarantees of torch.export that Verify checks."""
 
 from __future__ import annotations
 

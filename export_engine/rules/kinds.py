@@ -134,7 +134,7 @@ class Kind(StrEnum):
 
     @property
     def group(self) -> Group:
-        """What it is a kind of."""
+        """Its family."""
         return _GROUPS[self.code[:3]]
 
     @property

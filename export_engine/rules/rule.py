@@ -20,7 +20,7 @@ _FENCED = re.compile(r"(```.*?```)", re.DOTALL)
 
 
 class CodePage(NamedTuple):
-    """What a code means. `print` shows it; in a notebook it is formatted."""
+    """The page on a code. `print` shows it; in a notebook it is formatted."""
 
     code: str
     title: str

@@ -32,7 +32,7 @@ class Job:
     Only a `RandomBackend` is asked for it.
     """
     names: Mapping[str, str] = field(default_factory=dict)
-    """What the user calls torch's symbols: `batch` for `s77`. A Dim without a name is left out."""
+    """The user's names of torch's symbols: `batch` for `s77`. A Dim without a name is left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +130,7 @@ class WatchedBackend(Backend, Protocol):
         """Why it does not here, as a sentence; None where it does. As quick as `missing`."""
 
     def values(self, job: Job, space: int) -> dict[str, torch.Tensor]:
-        """What ops of the program's main graph gave in one run, by their nodes' names.
+        """Outputs of the main graph's ops in one run, by their nodes' names.
 
         An op whose value never exists, since it is part of a larger kernel, is left out.
 

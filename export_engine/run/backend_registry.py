@@ -35,7 +35,7 @@ BUILT_IN: tuple[type[Backend], ...] = (
 
 
 class Named(Protocol):
-    """What every backend has."""
+    """The interface of every backend."""
 
     name: str
     title: str

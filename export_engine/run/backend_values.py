@@ -1,4 +1,4 @@
-"""What ops of a program gave where a backend ran it, by the names of the program's nodes."""
+"""Outputs of a program's ops in a backend, by the names of the program's nodes."""
 
 from __future__ import annotations
 

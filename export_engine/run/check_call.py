@@ -18,7 +18,7 @@ from export_engine.run.torch_devices import full_name
 from export_engine.torch_internals import flat_leaves
 
 _PLAIN = (bool, int, float, str, type(None), torch.dtype, torch.device)
-"""What a program has fixed and a call can be compared with."""
+"""Constants of a program that a call must match."""
 
 
 class Rejected(ValueError):
@@ -30,7 +30,7 @@ class _Leaf(NamedTuple):
     spec: Any
     """torch's, of the input."""
     value: Any
-    """What the call has there."""
+    """The call's value there."""
 
 
 def find_refusal(
@@ -42,8 +42,8 @@ def find_refusal(
 ) -> str:
     """Why the program does not accept a call, as a clause: `x.shape[0] is 2, …`; empty if it does.
 
-    Types, dtypes and every rule on sizes that the Record has. What the program asserts of values is
-    known only when it runs.
+    Types, dtypes and every rule on sizes that the Record has. Assertions on values are known only
+    when it runs.
 
     Args:
         program: the program.
@@ -79,7 +79,7 @@ def find_refusal(
 def refusing_first(
     called: Callable[..., Any], program: torch.export.ExportedProgram, record: Record
 ) -> Callable[..., Any]:
-    """What a backend loaded, called only with what its program accepts.
+    """A backend's loaded program, called only with inputs that the program accepts.
 
     Args:
         called: as the model is.

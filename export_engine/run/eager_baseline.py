@@ -53,7 +53,7 @@ kernels may sum in another order; a wrong one is off by far more.
 
 
 def name_symbols(record: Record) -> dict[str, str]:
-    """What the user calls torch's symbols, for `Job.names`."""
+    """The user's names of torch's symbols, for `Job.names`."""
     named = {
         symbol.torch_name: symbol.name for symbol in record.symbols if symbol.name.isidentifier()
     }
@@ -82,7 +82,7 @@ class Bench:
         self._constants = [
             (value, value.clone()) for value in held if isinstance(value, torch.Tensor)
         ]
-        """What the program alone holds and writes to, and what it was."""
+        """Tensors that only the program holds and writes to, and their first values."""
 
     def job(self, folder: Path, eager_random: bool = False) -> Job:
         """A separate job: it shares nothing mutable with other jobs or the user."""
@@ -148,7 +148,7 @@ class Bench:
 
     @property
     def written(self) -> Written:
-        """What a call writes: what the program's ops do, and what eager's first call changed."""
+        """A call's writes: those of the program's ops, and those of eager's first call."""
         return self._observed[0]
 
     @cached_property
@@ -167,7 +167,7 @@ class Bench:
 
     @cached_property
     def _observed(self) -> tuple[Written, list[SeenCall]]:
-        """What the reference's calls write, and those calls."""
+        """The writes of the reference's calls, and those calls."""
         job = self.job(Path())
         called: Callable[..., Any] = job.model or callable_module(job.program)
         read = attribute_reader(as_module(called))
@@ -206,7 +206,7 @@ class Bench:
         return result, [first._replace(before=before), *more]
 
     def prepare(self, backend: Backend, job: Job) -> Ready:
-        """What a backend made of a job; inputs are as before, where it compiles by a call."""
+        """A backend's prepared job; inputs are unchanged, even if it compiles by a call."""
         inputs = self.inputs_of(job) if self.written.inputs else {}
         before = {name: value.detach().clone() for name, value in inputs.items()}
         with user_code(backend.title):

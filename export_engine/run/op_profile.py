@@ -1,4 +1,4 @@
-"""What each op costs: the program run op by op, with a clock around every kernel."""
+"""The cost of each op: the program run op by op, with a clock around every kernel."""
 
 from __future__ import annotations
 

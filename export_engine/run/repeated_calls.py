@@ -23,7 +23,7 @@ ReadBuffer = Callable[[str], torch.Tensor | None]
 
 
 class Written(NamedTuple):
-    """What the calls of a program write."""
+    """Writes of a program's calls."""
 
     buffers: tuple[str, ...] = ()
     """Tensors that it holds, by their names in the program."""

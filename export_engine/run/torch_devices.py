@@ -11,7 +11,7 @@ _KINDS = ("cpu", "cuda", "mps", "xpu")
 
 
 def devices() -> list[str]:
-    """What there is here, `cpu` first: `cuda:0`, `mps`, `xpu:0`."""
+    """Devices here, `cpu` first: `cuda:0`, `mps`, `xpu:0`."""
     texts = ["cpu"]
     texts += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
     texts += ["mps"] if torch.backends.mps.is_available() else []

@@ -112,7 +112,7 @@ class Relation:
 
     @property
     def said(self) -> Hashable:
-        """What it says: the same for `a < b` and `b >= a + 1`."""
+        """A canonical form: the same for `a < b` and `b >= a + 1`."""
         one, other = linear(self.left), linear(self.right)
         if one is None or other is None:
             turned = (TURNED[self.operator], self.right, self.left)

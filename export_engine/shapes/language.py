@@ -168,7 +168,7 @@ class _Parser:
         return self._make(name, name_size, name.text)
 
     def _call(self, function: Token, nested: int) -> Expression:
-        """What stands in the parentheses of `min(a, b, 2)`, joined in pairs."""
+        """The arguments of `min(a, b, 2)`, joined in pairs."""
         result = self._expression(nested + 1)
         if self._peek().text != ",":
             self._fail(f"expected `,`: {function.text} needs two sizes or more")

@@ -20,7 +20,7 @@ from export_engine.shapes.printing import write
 from export_engine.torch_internals import call_leaves
 
 _PLAIN = (torch.Tensor, bool, int, float, complex, str, type(None))
-"""What torch takes as a leaf of a call."""
+"""The leaves of a call, as torch flattens it."""
 _SHOWN = 12
 """Inputs that a message lists."""
 

@@ -1,4 +1,4 @@
-"""What a relation about one size says of it, as bounds: `seq + min(1, seq) >= 1` is `seq >= 1`."""
+"""A relation on one size as bounds: `seq + min(1, seq) >= 1` is `seq >= 1`."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def from_the_front(
 ) -> Any:
     """`dynamic_shapes` of a call with positions that count from the front.
 
-    What has another structure than the inputs stays as it is: torch says what is wrong.
+    A structure that differs from the inputs' is left for torch to report.
 
     Raises:
         ShapesError: a tensor has no dim at a position, and torch would not say so, or a dim has two

@@ -263,7 +263,7 @@ class Shapes:
         return None if own else self.dim_name(path, position)
 
     def find_expression(self, path: str, position: int) -> Expression | None:
-        """What the size of a dim is computed from; None for one that is not computed."""
+        """The dim that a size is derived from; None if it is not derived."""
         specs = self.leaves.get(path, ())
         match specs[position] if position < len(specs) else None:
             case Named(name, scale, offset) if (scale, offset) != (1, 0):

@@ -39,7 +39,7 @@ from export_engine.torch_internals import (
 Specs = Mapping[str, tuple[Spec, ...]]
 """Per leaf, by its path, one Spec per dim."""
 MISFITS = (ValueError, TypeError, RuntimeError, AssertionError, LookupError)
-"""What torch raises of `dynamic_shapes` that have another structure than the inputs."""
+"""torch's errors on `dynamic_shapes` whose structure differs from the inputs'."""
 
 
 def to_torch(

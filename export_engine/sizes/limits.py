@@ -1,4 +1,4 @@
-"""Every limit on a size that is read from a text. What exceeds them stays text."""
+"""Every limit on a size that is read from a text. Sizes beyond them stay text."""
 
 CHARACTERS = 4_000
 """Of the text of a size or a guard; a longer one is kept as text."""

@@ -2,7 +2,8 @@
 
 The first half of Pugh's Omega test ("The Omega test: a fast and practical integer programming
 algorithm", 1991): equalities are eliminated exactly, inequalities by Fourier and Motzkin, each
-rounded to whole numbers. What it calls impossible is so; it does not find all that is.
+rounded to whole numbers. Its answer "impossible" is certain, but it does not find every impossible
+case.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def _equal(least_zero: Iterable[Linear]) -> list[Linear]:
 
 
 def _without_one(least_zero: list[Linear]) -> list[Linear]:
-    """What follows for the others, whatever the number is that is easiest to leave out."""
+    """Constraints on the others, after eliminating the number that is easiest to eliminate."""
 
     def sides(name: str) -> tuple[list[Linear], list[Linear]]:
         with_it = [pair for pair in least_zero if name in pair[0]]

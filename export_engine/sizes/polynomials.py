@@ -157,7 +157,7 @@ def over(one: Poly, number: Number) -> Poly:
 
 
 def remainder(one: Poly, number: Number) -> Poly:
-    """What the floor division by a number leaves."""
+    """The remainder of a floor division by a number."""
     return plus(one, times(floor_of(over(one, number)), (number,)), -1)
 
 

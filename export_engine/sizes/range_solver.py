@@ -136,7 +136,7 @@ def _solution(different: tuple[Condition, ...], example: int, least: int) -> Pro
 
 
 class _Around:
-    """What holds around an example."""
+    """Conditions that hold around an example."""
 
     exact: bool
 

@@ -1,4 +1,4 @@
-"""What the changed copy of a file is called: the file that it was made from, and a mark."""
+"""Names of edited copies of a file: the original file, and a mark."""
 
 from __future__ import annotations
 

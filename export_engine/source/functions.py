@@ -1,4 +1,4 @@
-"""What a function of the user's refers to: the names in its code, the values in its closure.
+"""References of a user's function: the names in its code, the values in its closure.
 
 It calls nothing, and asks no object for an attribute that could run code.
 """

@@ -106,7 +106,7 @@ class Code:
 
     @cached_property
     def imported(self) -> dict[str, str]:
-        """What imported names stand for: `t` for `time`, `now` for `time.time`."""
+        """Full names of imported names: `t` for `time`, `now` for `time.time`."""
         return dict(_imports(self._statements))
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -197,7 +197,7 @@ class Code:
         return whole if following and not isinstance(following[0], ast.Compare) else operand
 
     def question(self, expression: ast.expr) -> Question | None:
-        """What Python asks of the value of an expression; None where it only passes it on."""
+        """The operation of Python on an expression's value; None if it only passes it on."""
         child: ast.AST = expression
         if isinstance(expression, ast.IfExp):
             return Question("conditional", expression.test, expression)
@@ -274,7 +274,7 @@ def _find_question(parent: ast.AST, child: ast.AST) -> Question | None:
 
 
 def _decisive(statement: ast.stmt | None) -> ast.expr | None:
-    """What a statement asks, or its value."""
+    """The test or the value of a statement."""
     match statement:
         case ast.If(test=asked) | ast.While(test=asked) | ast.Assert(test=asked):
             return asked

@@ -25,7 +25,7 @@ _LONGEST = 160
 
 
 def user_error(error: BaseException) -> str:
-    """What the user's code raised and where, in a sentence; empty for an error of ours.
+    """The error of the user's code and its line, in a sentence; empty for an error of ours.
 
     An error that we raise `from` one of the user's says no more than that one.
     """

@@ -1,4 +1,4 @@
-"""What two compilations made differently: kernels that appeared, went, merged or split."""
+"""Differences of two compilations: kernels that appeared, went, merged or split."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class GraphChange(NamedTuple):
     """How many ops it has in the first."""
     after: int
     added: dict[str, int]
-    """What the second calls more often, and how much: `{"aten.clone.default": 2}`."""
+    """Ops that the second calls more often, and by how many: `{"aten.clone.default": 2}`."""
     removed: dict[str, int]
-    """What the first calls more often."""
+    """Ops that the first calls more often."""
 
 
 class StagesDiff(NamedTuple):
@@ -98,7 +98,7 @@ def _graph_changes(before: Stages, after: Stages) -> Iterator[GraphChange]:
 def _keys(
     before: Stages, after: Stages, records: tuple[Record | None, Record | None]
 ) -> list[list[frozenset[str]]]:
-    """What each kernel is joined by, of both."""
+    """The join key of each kernel, for both."""
     first, second = records
     if first is not None and second is not None:
         if first.graphs == second.graphs:
@@ -183,7 +183,7 @@ def _kind(old: Sequence[Kernel], new: Sequence[Kernel]) -> str:
 
 
 def _shape(kernel: Kernel) -> tuple[str, str, int]:
-    """What makes kernels alike: generated code has a number in its name, which says nothing."""
+    """A key for equal kernels, without the meaningless number in generated names."""
     return kernel.kind, kernel.calls or kernel.name.rpartition(":")[0].rstrip("0123456789"), 0
 
 

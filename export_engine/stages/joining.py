@@ -33,7 +33,7 @@ Texts = Mapping[str, str]
 
 
 class Provenance(NamedTuple):
-    """What the compiler tells of where ops and kernels come from, by their names."""
+    """The compiler's provenance of ops and kernels, by their names."""
 
     before: dict[str, list[str]]
     """Per op of the post-grad graph, the ops of the first graph."""
@@ -261,7 +261,7 @@ def _is_called(called: str, target: str) -> bool:
 
 
 def _name_called(kernel: str, ops: Sequence[str], targets: Mapping[str, str]) -> str:
-    """What an extern kernel calls, as its op is named: `mine.op`."""
+    """The op that an extern kernel calls: `mine.op`."""
     called = find_called_op(kernel)
     own_targets = (targets.get(op, "") for op in ops)
     names = (target.rpartition(".")[0] for target in own_targets if _is_called(called, target))

@@ -22,7 +22,7 @@ def is_extern(kernel: str) -> bool:
 
 
 def find_called_op(kernel: str) -> str:
-    """What an extern kernel calls: `aten.addmm`; empty of generated code."""
+    """The function that an extern kernel calls: `aten.addmm`; empty of generated code."""
     base = base_name(kernel)
     if not is_extern(kernel):
         return ""

@@ -162,7 +162,7 @@ def _quicker_half(calls: Sequence[Profiled]) -> list[Profiled]:
 
 
 def _spans(event: Any, on_gpu: bool) -> list[Span]:
-    """What ran inside of a call: the outermost events, below those of torch.compile itself."""
+    """The outermost events inside a call, below those of torch.compile itself."""
     spans: list[Span] = []
     waiting = list(reversed(event.cpu_children))
     compiled = _inside(event)

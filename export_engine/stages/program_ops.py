@@ -59,7 +59,7 @@ def align_program(record: Record, printed: Sequence[PrintedOp]) -> dict[str, int
 
 
 def theirs_of(record: Record, node: int) -> str:
-    """What a node of the main graph calls: `aten.linear.default`."""
+    """The target of a node of the main graph: `aten.linear.default`."""
     target = record.graphs[0].target[node]
     return record.targets[target].name if target >= 0 else ""
 

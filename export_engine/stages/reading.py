@@ -83,7 +83,7 @@ def _of_package(path: Path) -> list[Stages]:
 
 
 def _of_kernels(data: bytes) -> Provenance:
-    """What a package says of its kernels, with nothing from what is not as torch writes it."""
+    """A package's data on its kernels, without parts that are not in torch's format."""
     try:
         told = json.loads(data)
     except (ValueError, RecursionError) as error:

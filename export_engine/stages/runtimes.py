@@ -20,7 +20,7 @@ NOT_TOLD = "This backend does not expose the graphs before its nodes, or its gen
 
 
 class RuntimeStages(NamedTuple):
-    """What a runtime tells, joined with the Record."""
+    """A runtime's data, joined with the Record."""
 
     graphs: list[StageGraph]
     kernels: list[Kernel]

@@ -20,7 +20,7 @@ from export_engine.defects import log_internal_error
 from export_engine.torch_internals.patching import replace_attribute
 
 Area = Literal["export", "strict", "run", "load", "library", "compile", "joint", "delegate"]
-"""What a capability serves: any export, only strict mode, running and verifying, opening a file,
+"""The purpose of a capability: any export, only strict mode, running and verifying, opening a file,
 ExportDB and torch's pages on graph breaks, the comparison with torch.compile, joint graphs, or the
 ops that a backend supports."""
 

@@ -1,4 +1,4 @@
-"""What compiled code computes on the way: AOTInductor's debug printer saves each buffer."""
+"""Intermediate values of compiled code: AOTInductor's debug printer saves each buffer."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def printing_package(program: ExportedProgram, file: Path) -> tuple[Path, dict[s
 
 @undone
 def capture_saved(folder: Path) -> Iterator[dict[str, torch.Tensor]]:
-    """What the code of `printing_package` saves while it runs, by buffer; filled at the end.
+    """Buffers that the code of `printing_package` saves while it runs; filled at the end.
 
     It saves to the process's working directory, which is `folder` meanwhile.
     """

@@ -1,4 +1,4 @@
-"""What torch is switched to around a call: read, and left for a while.
+"""torch's settings around a call: read them, or leave them for a while.
 
 Autocast, default dtype and device, modes that change what functions and ops do, deterministic
 algorithms, kernels of attention: a program has none of them where it runs.
@@ -25,13 +25,13 @@ from export_engine.trace import ActiveContext, Patch
 
 _DEVICES = ("cpu", "cuda", "xpu", "mps", "hpu", "mtia", "xla", "privateuseone")
 _OWN_DTYPES = {"cpu": torch.bfloat16, "cuda": torch.float16}
-"""What autocast computes in on a device unless told otherwise."""
+"""Autocast's default dtype on a device."""
 _LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
 _KERNELS = ("flash", "mem_efficient", "math", "cudnn")
 
 
 def active_contexts(devices: Collection[str]) -> tuple[ActiveContext, ...]:
-    """What differs here from torch as a process starts with it, the grad mode aside.
+    """Settings that differ from torch's defaults, apart from the grad mode.
 
     Args:
         devices: types of those that the call's tensors are on, which may be the default, too.

@@ -1,4 +1,4 @@
-"""What Dynamo keeps of a function that it traced, and with it the model: gone after an export.
+"""Free what Dynamo keeps of a traced function, and with it the model, after an export.
 
 An export throws away the code that Dynamo compiles. Dynamo keeps three things of it all the same:
 globals of the code, which hold the parameters; guards that a violated constraint left half made,
@@ -19,7 +19,7 @@ from export_engine.torch_internals.capability import hook
 
 @undone
 def dynamo_leftovers_freed() -> Iterator[None]:
-    """Frees what Dynamo keeps of what is traced inside. What the user compiled before stays."""
+    """Free what Dynamo keeps of functions traced inside, but not of earlier ones."""
     globals_of: dict[int, list[Callable[[], None]]] = {}
     modes: list[list[Any]] = []
     compiled = [code for code in _codes() if _entries(code)]

@@ -1,4 +1,4 @@
-"""What torch's errors hold besides their text."""
+"""Attributes of torch's errors besides their text."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def control_flow_operator(errors: Iterable[BaseException]) -> str:
 
 
 def branch_mismatch(error: BaseException) -> tuple[str, Any, Any] | None:
-    """What differs between the tensors that two branches return, and both values: `dtype`."""
+    """The difference of the tensors that two branches return, and both values: `dtype`."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         f_locals = frame.f_locals
         if frame.f_code.co_name == "check_tensor_meta_match" and "lattr" in f_locals:
@@ -182,7 +182,7 @@ def find_returned_views(errors: Iterable[BaseException]) -> list[str]:
 
 
 def storage_of(value: Any) -> Any:
-    """What tells the memory of a traced tensor from others; None for other values."""
+    """A key of a traced tensor's memory; None for other values."""
     if not isinstance(value, torch.Tensor):
         return None
     return torch_has.STORAGE.of(value.untyped_storage())

@@ -17,7 +17,7 @@ OWN_NAMES = frozenset(
 """Attributes of `torch.fx.GraphModule`, and those that `ExportedProgram.module()` sets on one."""
 
 NO_MODULE = "_empty_nn_module_stack_from_metadata_hook"
-"""What torch names as the module of an op that its own passes added, such as the size of an input
+"""torch's module name for an op that its own passes added, such as the size of an input
 that a guard reads (`torch._export.passes._node_metadata_hook`)."""
 
 

@@ -34,7 +34,7 @@ Kind = Literal["parameter", "buffer", "input", "tangent", "output", "gradient", 
 
 
 class JointRole(NamedTuple):
-    """What AOTAutograd says that an input or an output of a joint graph is."""
+    """AOTAutograd's description of an input or an output of a joint graph."""
 
     kind: Kind
     name: str
@@ -52,7 +52,7 @@ _KINDS: dict[str, Kind] = {
 
 
 def joint_role(described: object) -> JointRole | None:
-    """What a node's `desc` says of it; None where a node has none."""
+    """A node's `desc`; None if it has none."""
     if described is None:
         return None
     kind: Kind = _KINDS.get(type(described).__name__, "other")

@@ -1,4 +1,4 @@
-"""What every program looks like to its readers, whatever made it."""
+"""The interface of every live program to its readers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class LiveProgram(Protocol):
 
     @property
     def graph_signature(self) -> ExportGraphSignature:
-        """What each input and output is."""
+        """The kind of each input and output."""
 
     @property
     def range_constraints(self) -> Mapping[Any, Any]:

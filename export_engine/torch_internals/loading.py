@@ -1,7 +1,7 @@
 """Loads an archive without running code from it.
 
-`torch.export.load` trusts its file. What its restricted loader refuses it unpickles all the same,
-it has sympy evaluate the text of every size, and it imports modules that the file names.
+`torch.export.load` trusts its file. It unpickles even what its restricted loader rejects, has
+sympy evaluate the text of every size, and imports modules that the file names.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class UnregisteredContainer(NotImplementedError):
 
 
 _UNREGISTERED = re.compile(r"Deserializing (\S+) in pytree (?:is not registered|failed because)")
-"""What torch says of one (`torch/utils/_pytree.py`), before 2.15 and since."""
+"""torch's messages on one (`torch/utils/_pytree.py`), before 2.15 and since."""
 ONLY = "model"
-"""What torch calls the program of a file that has one."""
+"""torch's name for the program of a file that has one."""
 
 
 def load_program(file: Path, model: str) -> Any:

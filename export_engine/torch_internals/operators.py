@@ -176,7 +176,7 @@ def _arguments(overload: Any) -> list[Any]:
 
 
 def fake_result(overload: Any, args: Any, kwargs: Any) -> Any:
-    """What an op's fake kernel gives for real arguments; the exception, where it raises one."""
+    """The result of an op's fake kernel for real arguments, or its exception."""
     mode = torch_has.FAKE_MODES.value(
         shape_env=torch_has.SHAPE_ENV.value(), allow_non_fake_inputs=True
     )

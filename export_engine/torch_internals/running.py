@@ -248,7 +248,7 @@ def compile_package(
 
 
 def load_package(file: Path, weights: Mapping[str, Any] | None = None) -> Callable[..., Any]:
-    """What runs an AOTInductor package; called as the model is.
+    """A callable that runs an AOTInductor package, with the model's signature.
 
     Args:
         file: the package.

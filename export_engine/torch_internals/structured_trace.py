@@ -1,4 +1,4 @@
-"""What a compilation tells of itself: torch's structured trace, without a folder or a variable."""
+"""torch's structured trace of a compilation, without a folder or a variable."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def read_size(size: Any) -> int | Expression:
 
 @lru_cache(maxsize=8192)
 def read_sympy(expression: Any) -> Expression:
-    """What sympy says of a size or a condition: here sympy ends.
+    """A size or a condition, converted from sympy: nothing after this uses sympy.
 
     Terms and factors come in the order in which torch writes them into a file.
     """
@@ -255,7 +255,7 @@ def is_asserted_before_replacement(program: LiveProgram, condition: Any) -> bool
     """Whether an assert checks a condition that torch took for granted after it had asked for it.
 
     Two sizes of a ShapeVar are one symbol once they are known to be equal, so that the assert is
-    `True` as torch keeps it. What it says when it fails is what it was.
+    `True` as torch keeps it. Its failure message has the original condition.
     """
     text = f"for expression {condition} on node"
     return any(

@@ -1,4 +1,4 @@
-"""What a tensor that a trace left behind was computed from: values of inputs, or sizes alone."""
+"""The source of a tensor that a trace left behind: values of inputs, or only sizes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FILLING = ("aten.full_like", "aten.new_full", "aten.new_zeros", "aten.new_ones"
 
 
 def dependence(tracer: Any, graph: torch.fx.Graph, inputs: Iterable[Any]) -> Depends:
-    """What tells of a value of a trace whether it depends on values of inputs.
+    """A test whether a value of a trace depends on values of inputs.
 
     Args:
         tracer: it made the graph, and knows the node of each tensor.

@@ -1,4 +1,4 @@
-"""What a compilation tells of itself in torch's structured trace: artifacts by name."""
+"""Artifacts of a compilation in torch's structured trace, by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was recorded while torch.compile ran; `compiling` interprets it."""
+"""Events recorded while torch.compile ran; `compiling` interprets them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Seen:
     """Per compilation, the breaks that were met in it."""
 
     names: dict[str, str] = field(default_factory=dict)
-    """What torch calls an argument that it got by position, `args[0]`, and the user's name."""
+    """torch's name for a positional argument, `args[0]`, and the user's name."""
 
     dims: dict[str, str] = field(default_factory=dict)
     """The user's name of a Dim, by the places that it stands at: `x.shape[0]`."""

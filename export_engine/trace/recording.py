@@ -92,7 +92,7 @@ class Raised:
 
 
 Owner = Literal["attribute", "class attribute", "global", "closure", "input"]
-"""What a name belongs to."""
+"""The owner of a name."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Change:
     A tensor in its place is computed in the program, or leaks into it.
     """
     follows_from: Literal["sizes", "inputs", ""] = ""
-    """What the new value was computed from: `sizes`, weights and constants, so that each call
+    """The inputs of the new value: `sizes`, weights and constants, so that each call
     computes the same, or values of `inputs` or random numbers; empty if unknown."""
 
 
@@ -134,7 +134,7 @@ class OutsideRead:
 
 @dataclass(frozen=True)
 class ActiveContext:
-    """What torch was switched to around an export, by a context or for the whole process."""
+    """torch's settings around an export, by a context or for the whole process."""
 
     kind: Literal["autocast", "dtype", "device", "mode", "deterministic", "attention", "hook"]
     name: str
@@ -213,28 +213,28 @@ class Recording:
     """In strict mode, the last exceptions of the model's that Dynamo saw, each time they were
     raised."""
     reads: list[OutsideRead] = field(default_factory=list)
-    """What the model's own code read from outside, once per line.
+    """Outside values that the model's own code read, once per line.
 
     Only in non-strict mode, where Python runs it.
     """
     asked: list[AskedCondition] = field(default_factory=list)
-    """What the model's own code asked of sizes, once per line and condition."""
+    """Conditions on sizes that the model's own code evaluated, once per line and condition."""
     copies: list[Stack] = field(default_factory=list)
     """The lines that copied the Python object of a tensor, once each, as `copy.copy` does.
 
     Only in non-strict mode: tracing does not know the copy.
     """
     changes: list[Change] = field(default_factory=list)
-    """What the model's own code changed, and was restored."""
+    """State that the model's own code changed, and that was restored."""
     caught: list[CaughtError] = field(default_factory=list)
     """Errors of tracing that the model's own code caught, once per stack.
 
     In strict mode, Dynamo gives code only such errors to catch as eager raises, too.
     """
     contexts: tuple[ActiveContext, ...] = ()
-    """What torch was switched to around the export."""
+    """torch's settings around the export."""
     context_effect: ContextEffect | None = None
-    """What that changed in the program; None where it changed nothing."""
+    """Their effect on the program; None if they changed nothing."""
     patches: list[Patch] = field(default_factory=list)
     """Functions of torch that others have replaced, and the model called; non-strict mode only."""
     left_out: list[str] = field(default_factory=list)
@@ -242,7 +242,7 @@ class Recording:
     traces: int = 0
     """The depth of nested traces: a torch.cond branch is traced apart, with its own symbols."""
     graph: PartialGraph | None = None
-    """What was traced until the export failed; None where it did not, or tracing never began."""
+    """The partial trace of a failed export; None if it succeeded, or tracing never began."""
 
     def add_guard(self, guard: RecordedGuard) -> None:
         """Records a guard; what happens to ranges until the next one comes of it."""

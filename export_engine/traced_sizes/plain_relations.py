@@ -1,8 +1,8 @@
 """Relations as one would write them: `h % 8 == 0` for `(8 - h % 8) % 8 == 0`.
 
-Code computes what is missing to a multiple, and torch asks about that. What it says of the size is
-said with one remainder. Of strides torch asks with the fixed sizes as a factor: `32*h != 128` is
-`h != 4`.
+Code computes what is missing to a multiple, and torch asks about that. The condition on the size
+is written with one remainder. Of strides torch asks with the fixed sizes as a factor: `32*h != 128`
+is `h != 4`.
 """
 
 from __future__ import annotations

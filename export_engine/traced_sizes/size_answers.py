@@ -81,7 +81,7 @@ def assumable(attempt: Attempt, condition: Any) -> list[Relation]:
 
 
 def _answer(ways: list[list[Relation]], sizes: Mapping[str, int]) -> list[Relation]:
-    """What holds for some sizes: one of several ways, or the opposite of each."""
+    """A condition on some sizes: one of several branches, or the opposite of each."""
     for way in ways:
         if all(relation.holds(sizes) for relation in way):
             return way

@@ -57,7 +57,7 @@ class SizeFacts:
     """All of it, for one attempt."""
 
     shapes: Shapes
-    """What was asked for."""
+    """The request."""
     dims: tuple[InputDim, ...]
     conditions: tuple[SizeCondition, ...]
     ranges: Mapping[Any, tuple[int | None, int | None]]

@@ -251,7 +251,7 @@ def _with_others(facts: SizeFacts, root: Any) -> bool:
 
 
 def _describe_excluded(sizes: list[int], beyond: list[int]) -> str:
-    """What a size must be, or not be, where no Dim can express it: the others are refused."""
+    """A requirement on a size that no Dim can express: other sizes are rejected."""
     step = gcd(*(size - sizes[0] for size in sizes)) if len(sizes) > 1 else 0
     rest = sizes[0] % step if step else 0
     if not step or any(size % step == rest for size in set(beyond) - set(sizes)):

@@ -30,7 +30,7 @@ from export_engine.torch_internals import count_nodes, operators_listed_once, or
 from export_engine.trace import Recording
 
 _PICK = "<built-in function getitem>"
-"""What takes one of several results; it comes with any op that has them."""
+"""The op that takes one of several results; it comes with any op that has them."""
 _ATTENTION = "scaled_dot_product_attention"
 
 

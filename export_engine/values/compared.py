@@ -69,7 +69,7 @@ class Compared:
         return _name(self.one.record, place)
 
     def tensors(self, node: int, graph: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-        """What a node and its partner gave, on the CPU. Both programs run again, up to them.
+        """The outputs of a node and its partner, on the CPU. Both programs run again, up to them.
 
         Of a nested graph, what they gave last.
 

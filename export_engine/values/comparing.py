@@ -32,12 +32,12 @@ _PLACEHOLDER = OPS.index("placeholder")
 
 
 class Found(NamedTuple):
-    """What a comparison gives."""
+    """The result of a comparison."""
 
     rows: list[PairError]
     """In the order of execution; of a loop's body, each op's worst turn."""
     left_out: list[str]
-    """What was not compared inside of, and why; a sentence each."""
+    """Nodes whose inner ops were not compared, and why; a sentence each."""
 
 
 def compare_runs(
@@ -259,7 +259,7 @@ def _name(run: RunOf, graph: int, node: int) -> str:
 
 
 def _for_user(run: RunOf, returned: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """What the main graph returns to the user, and not for what the program writes to."""
+    """The main graph's outputs for the user, without those that write state."""
     specs = run.exported.program.graph_signature.output_specs
     if len(specs) != len(returned):
         return returned

@@ -58,7 +58,7 @@ def _is_equal(value: torch.Tensor, reference: torch.Tensor) -> bool:
 
 
 class _Sums:
-    """What an error is made of, part by part."""
+    """The terms of an error, for a part of a tensor."""
 
     def __init__(self, most: float, most_of_other: float) -> None:
         self._most, self._most_of_other = most, most_of_other
@@ -113,7 +113,7 @@ class _Sums:
 
 
 class Noise(NamedTuple):
-    """What an op may be off by, in units of the coarser dtype's epsilon."""
+    """An op's tolerance, in units of the coarser dtype's epsilon."""
 
     relative: float
     peak: float

@@ -14,7 +14,7 @@ from torch.fx import GraphModule, Node
 _ENTERS = "_increment_nesting"
 _LEAVES = "_decrement_nesting"
 _TAKES_OUT = "_remove_batch_dim"
-"""What a level gives, as a tensor of its own."""
+"""The result of a level, as a separate tensor."""
 
 
 def is_entered(target: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What the placeholders of a lifted graph are given: weights, and the inputs of a call."""
+"""Values for the placeholders of a lifted graph: weights, and the inputs of a call."""
 
 from __future__ import annotations
 

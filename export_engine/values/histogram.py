@@ -20,7 +20,7 @@ Sample: TypeAlias = np.ndarray[Any, Any]
 
 
 class Spread(NamedTuple):
-    """What a histogram is made of."""
+    """The counts of a histogram."""
 
     sample: Sample
     """Some of a tensor's finite elements."""

@@ -49,7 +49,7 @@ def backend_run(
 
 
 def with_values(values: Mapping[str, torch.Tensor]) -> type[Steps]:
-    """What runs a program, and takes the values of some ops of its main graph from elsewhere.
+    """An interpreter that takes the values of some ops of the main graph from elsewhere.
 
     Args:
         values: by the node's name.

@@ -13,11 +13,11 @@ _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
 
 def in_dtype(dtype: torch.dtype) -> type[Steps]:
-    """What runs a program in a dtype.
+    """An interpreter that runs a program in a dtype.
 
-    Parameters, buffers and inputs are cast, and so is what an op asks for by name, such as
-    `to(torch.float32)`. An op without a kernel for the dtype is run in float32, and its result is
-    rounded.
+    Parameters, buffers and inputs are cast, and so are dtypes that an op names, such as
+    `to(torch.float32)`. An op without a kernel for the dtype is run in float32,
+    and its result is rounded.
     """
 
     class InDtype(Steps):

@@ -98,7 +98,7 @@ class Notes:
         return (graph, source) if same else None
 
     def columns(self) -> list[OpValues]:
-        """What was noted, per graph that ran."""
+        """The notes, per graph that ran."""
         self._count()
         ran = sorted({graph for graph, _ in self._found})
         return [self._columns(graph, self._record.graphs[graph]) for graph in ran]

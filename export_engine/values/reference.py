@@ -42,7 +42,7 @@ class Known(NamedTuple):
         return error_of(rounded, self._run_op(self.inputs) if told else self.value)
 
     def _run_op(self, inputs: list[Any]) -> Any:
-        """What torch gives for such inputs of the op."""
+        """torch's result for such inputs of the op."""
         op = source_of(self.node)
         entries = dict(zip(op.all_input_nodes, inputs, strict=True))
         args, kwargs = map_arg((op.args, op.kwargs), lambda node: entries[node])
@@ -112,7 +112,7 @@ class Reference:
         return self._pending.pop(node)
 
     def output(self) -> list[tuple[str, Any]]:
-        """What the graph returns; it is walked to its end. See `output_of`."""
+        """The graph's outputs; it is walked to its end. See `output_of`."""
         for _, at, _ in self._walk:
             if at.op == "output":
                 self._output = output_of(at, self._steps)
@@ -120,7 +120,7 @@ class Reference:
 
 
 def output_of(node: Node, steps: Steps) -> list[tuple[str, Any]]:
-    """What a graph returns, in order, at its last node: the nodes' names and values."""
+    """A graph's outputs in order, at its last node: the nodes' names and values."""
     leaves = pytree.tree_leaves(node.args[0])
     return [
         (leaf.name, steps.env.get(leaf)) if isinstance(leaf, Node) else ("", leaf)

@@ -1,4 +1,4 @@
-"""What can be shown of a tensor: two of its axes as a grid, and the numbers around a cell."""
+"""A slice of a tensor to show: two of its axes as a grid, and the numbers around a cell."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Spilled:
         except OSError as error:
             raise ValueError(f"Cannot write to {parent}: {error.strerror}.") from error
         self.bytes = 0
-        """What the files take."""
+        """Bytes of the files."""
         self._sizes: dict[Path, int] = {}
         self._removed = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
@@ -70,7 +70,7 @@ class Spilled:
         self._sizes[path] = size
 
     def read(self, graph: int, node: int) -> torch.Tensor | None:
-        """What a node gave; None where that was not written."""
+        """A node's output; None if it was not written."""
         path = self._path(graph, node)
         if path not in self._sizes or not path.exists():
             return None

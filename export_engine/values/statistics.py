@@ -24,7 +24,7 @@ _OF_INTEGERS = torch.float64
 
 
 class Statistics(NamedTuple):
-    """What a tensor holds; see `record.OpValues` for each."""
+    """Statistics of a tensor; see `record.OpValues` for each."""
 
     numel: int
     nans: int
@@ -42,7 +42,7 @@ class Statistics(NamedTuple):
 
     @property
     def spread(self) -> Spread:
-        """What its histogram is made of."""
+        """The counts of its histogram."""
         return Spread(self.sample, self.minimum, self.maximum)
 
     @property
@@ -155,7 +155,7 @@ def _widen(plain: torch.Tensor) -> torch.Tensor:
 
 
 class _Read(NamedTuple):
-    """What one pass over a tensor tells."""
+    """The statistics of one pass over a tensor."""
 
     low: float
     """NaN if an element is."""

@@ -172,7 +172,7 @@ class Steps(torch.fx.Interpreter):
             self.random = torch.get_rng_state()
 
     def inner(self, module: GraphModule, graph: int) -> Steps:
-        """What runs a nested graph."""
+        """The interpreter of a nested graph."""
         return type(self)(module, self.record, self._observe, graph)
 
     def run_inner(self, module: GraphModule, graph: int, args: tuple[Any, ...]) -> Any:

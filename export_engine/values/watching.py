@@ -55,7 +55,7 @@ class Watched:
         """The tensors on disk, if they were asked for."""
 
     def tensor(self, exported: Exported, node: int, graph: int = 0) -> torch.Tensor:
-        """What a node gave, a copy on the CPU; of a nested graph's, in its last run.
+        """A node's output, a copy on the CPU; for a nested graph's, from its last run.
 
         Args:
             exported: the program that was watched.

@@ -16,7 +16,7 @@ class Plan(NamedTuple):
     tried: list[list[int]]
     """One size for each entry of the Record's probe; the example's first."""
     left: list[list[int]]
-    """What there is no time for, the most suspicious first."""
+    """Sizes that there is no time for, the most suspicious first."""
 
 
 def plan_sizes(subject: Subject, most: int) -> Plan:

@@ -400,7 +400,7 @@ def _is_of_values(guard: RecordedGuard) -> bool:
 
 
 def _describe_break(subject: Subject, sizes: Sequence[int], rule: str) -> str:
-    """What differs from the example, and the rule that this breaks: `x.shape[0] = 17 breaks …`."""
+    """The changed sizes, and the rule that they break: `x.shape[0] = 17 breaks …`."""
     changed = [
         f"{other_size.text} = {size}"
         for size, other_size in _pairs(subject, sizes)

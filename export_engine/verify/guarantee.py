@@ -22,7 +22,7 @@ class Guarantee:
     """Its code, its page and its sentences."""
     verdict: Verdict
     sentence: str
-    """What was found."""
+    """The result."""
     evidence: tuple[str, ...] = ()
     """The evidence, a line each; if broken, the violations first."""
     node: str = ""

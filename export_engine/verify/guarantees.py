@@ -1,8 +1,8 @@
 """Checks torch.export's guarantees on a program: Exported → Verified.
 
 One module per group of guarantees. Each check leaves the user's model, arguments and random numbers
-as they were. What the user's code raises leaves a guarantee `not checked`, with the reason; what
-else a check raises is a defect of Export Explorer, with a report.
+as they were. An error of the user's code leaves a guarantee `not checked`, with the reason; any
+other error of a check is a defect of Export Explorer, with a report.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ CHECKS = (
     Check(rules.GuaranteeDecomposed, round_trips.check_decomposed),
 )
 _IN_A_FORK = ("decomposed", "functional")
-"""What needs the decomposed program: about half of the time of all."""
+"""Checks that need the decomposed program: about half of the total time."""
 _LARGE = 200
 """From how many nodes on a fork saves time."""
 

@@ -33,7 +33,7 @@ class Call(NamedTuple):
     inputs: dict[str, Any]
     """The copies of tensors and other values that it was given, by path, after it."""
     refilled: Refilled
-    """What it wrote into the containers around them."""
+    """Its writes into the containers around them."""
 
 
 def run(
@@ -153,7 +153,7 @@ def full_precision() -> Iterator[None]:
 
 @undone
 def in_eager() -> Iterator[None]:
-    """What the user compiled with torch.compile runs in eager inside, and nothing is compiled.
+    """Run functions compiled with torch.compile in eager inside, so that nothing is compiled.
 
     A call at another size would be compiled once more, which torch keeps.
     """

@@ -69,11 +69,11 @@ def check_state(subject: Subject) -> Guarantee:
 
 
 class _After(NamedTuple):
-    """What there is after a call."""
+    """The state after a call."""
 
     call: Call
     held: dict[str, torch.Tensor]
-    """What the model holds and a call may write to, by name."""
+    """State of the model that a call may write to, by name."""
 
 
 def _find_problems(number: int, ours: _After, theirs: _After) -> Iterator[str]:

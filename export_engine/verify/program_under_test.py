@@ -74,7 +74,7 @@ def examine(exported: Exported, record: Record, sizes: int) -> Iterator[Subject]
 
 
 def tensors_of(exported: Exported) -> list[Any]:
-    """What a program holds, and the leaves of its call."""
+    """The state of a program, and the leaves of its call."""
     program, request = exported.program, exported.request
     value = (request.args, dict(request.kwargs)) if request else program.example_inputs
     return [
@@ -95,14 +95,14 @@ def patience_with(exported: Exported) -> Deadline:
 
 
 class Decomposed(NamedTuple):
-    """What torch's default decompositions give."""
+    """The program after torch's default decompositions."""
 
     program: torch.export.ExportedProgram | None
     """None where torch cannot decompose it."""
     kept: Sequence[str] = ()
     """Ops that stay whole, because torch cannot decompose them here."""
     error: Exception | None = None
-    """What torch raised."""
+    """torch's error."""
 
 
 class Subject:

@@ -37,7 +37,7 @@ def memory_filled_in_calls(ops: Iterable[str]) -> Iterator[None]:
 
 
 def fill_new_memory() -> AbstractContextManager[None]:
-    """What a call is made in: nothing, or ops that fill the memory that they create."""
+    """The context of a call: none, or ops that fill the memory that they create."""
     level = _FILLS.get()
     return nullcontext() if level is None else fill_memory(level)
 

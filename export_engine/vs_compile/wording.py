@@ -118,7 +118,7 @@ def _index(seen: Seen, given: SeenBreak | None) -> int:
 
 
 def _value(seen: Seen, source: str) -> str:
-    """What a graph's input is called; after a gap, what was left of an expression has no name."""
+    """The name of a graph's input; after a gap, the rest of an expression has no name."""
     return _STACKED.sub("(a value of the gap's line)", name_source(seen, source))
 
 

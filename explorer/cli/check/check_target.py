@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from export_engine.record import Record
 
 GOLDEN = "golden"
-"""What stands for a code where a program differs from its golden file."""
+"""The code of a program that differs from its golden file."""
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class Checked(msgspec.Struct, frozen=True):
     open: list[str] = []
     """The guarantees that could have been checked and were not, by name."""
     command: str = ""
-    """What says why not, for a shell."""
+    """A shell command that shows why not."""
     seconds: float = 0.0
 
 

@@ -23,7 +23,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid_u
     call: str
     """`package.module:make` or `file.py:make`, relative to the config; or a `.pt2` file."""
     name: str = ""
-    """What it is called in reports; the call by default."""
+    """Its name in reports; the call by default."""
     model: str = ""
     """Which program of a `.pt2` file that holds several."""
     dynamic: str | None = None

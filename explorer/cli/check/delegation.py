@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from export_engine.record import DelegatedOp, Record
 
 DELEGATE = "delegate"
-"""What stands for a code."""
+"""Placeholders for codes."""
 
 
 class _Left(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,7 +41,7 @@ class _Golden(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 def find_delegation_problems(
     explored: Exploration, target: Target, update: bool
 ) -> Iterator[Problem]:
-    """What a backend leaves, where that is more than a check allows; a line for each op.
+    """Problems for ops outside a delegate, if a check allows fewer; one for each op.
 
     Args:
         explored: an export.

@@ -1,4 +1,4 @@
-"""What was checked, as text, JSON, SARIF 2.1.0 or JUnit XML."""
+"""Reports of a check as text, JSON, SARIF 2.1.0 or JUnit XML."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ lesson = Lesson(
 
 
 def blend(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """What the lesson's first model computes."""
+    """The result of the lesson's first model."""
     return torch.relu(x - y) + 0.5 * y
 
 

@@ -103,6 +103,6 @@ def _outside(answer: Answer, wanted: set[str]) -> None:
 
 
 def _decompose_silu() -> set[str]:
-    """What torch makes of silu."""
+    """The ops that torch decomposes silu into."""
     program = torch.export.export(torch.nn.SiLU(), (torch.randn(2),)).run_decompositions()
     return {str(node.target) for node in program.graph.nodes if node.op == "call_function"}

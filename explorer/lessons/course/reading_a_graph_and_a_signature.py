@@ -166,6 +166,6 @@ def _score(x: torch.Tensor) -> dict[str, torch.Tensor]:
 
 
 def _held(model: torch.nn.Module, x: torch.Tensor) -> set[str]:
-    """What a program of the model holds."""
+    """The tensors that a program of the model holds."""
     specs = torch.export.export(model, (x,)).graph_signature.input_specs
     return {spec.target for spec in specs if spec.target is not None}

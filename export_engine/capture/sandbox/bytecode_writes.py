@@ -28,7 +28,7 @@ class Slot(NamedTuple):
 
 @dataclass
 class Writes:
-    """What code can write to."""
+    """Objects that code can write to."""
 
     names: dict[Owner, set[str]] = field(default_factory=dict)
     anything: bool = False
@@ -42,7 +42,7 @@ class Writes:
 
 
 def writes_of(codes: Iterable[CodeType]) -> Writes:
-    """What functions, and functions nested in them, can write to."""
+    """Objects that functions, and functions nested in them, can write to."""
     writes = Writes()
     for code in codes:
         for other_code in _iter_code(code):

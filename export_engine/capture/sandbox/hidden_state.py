@@ -1,4 +1,4 @@
-"""What an object holds where no attribute shows it, and how it is put back."""
+"""State of an object that no attribute shows, and how it is restored."""
 
 from __future__ import annotations
 

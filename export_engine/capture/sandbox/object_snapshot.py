@@ -268,5 +268,5 @@ def _try_restore(step: Callable[[], Any]) -> None:
 
 
 def _bytes(tensor: torch.Tensor) -> int:
-    """What a copy takes; of a sparse tensor at most, as it takes no more than a dense one would."""
+    """Bytes of a copy; for a sparse tensor an upper bound, the size of a dense one."""
     return tensor.numel() * tensor.element_size()

@@ -22,7 +22,7 @@ MOST_PRINTED = 100_000
 
 @dataclass
 class Heard:
-    """What was captured."""
+    """The captured text."""
 
     warnings: list[str] = field(default_factory=list)
     printed: str = ""

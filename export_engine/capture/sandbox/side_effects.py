@@ -54,7 +54,7 @@ def _is_in(value: Any, held: Any) -> bool:
 
 
 def _source_of(value: Any, depends: Depends | None) -> Literal["sizes", "inputs", ""]:
-    """What a new value was computed from."""
+    """The inputs of a new value."""
     if value is _MISSING or _is_plain(value):
         return "sizes"
     if is_of(value, torch.Tensor):

@@ -59,7 +59,7 @@ class AskedBackend:
         yield
 
     def lower(self, program: torch.export.ExportedProgram) -> Lowered:
-        """What the partitioner tags, as its partitions would be."""
+        """Ops that the partitioner tags, grouped as its partitions would be."""
         seen, refusals, partitioner = self._ask_partitioner(program)
         before = _by_origin(program, refusals)
         sources = Origins(program)
@@ -79,7 +79,7 @@ class AskedBackend:
         )
 
     def can_take(self, program: torch.export.ExportedProgram) -> dict[str, Verdict]:
-        """What the partitioner tags. Nothing is lowered."""
+        """Ops that the partitioner tags. Nothing is lowered."""
         seen, refusals, partitioner = self._ask_partitioner(program)
         sources = Origins(program)
         before = _by_origin(program, refusals)
@@ -351,7 +351,7 @@ def _is_on_tensors(node: torch.fx.Node) -> bool:
 
 
 def _by_origin(program: torch.export.ExportedProgram, refusals: Refusals) -> dict[str, Verdict]:
-    """What was refused before it was decomposed, by the op of the program."""
+    """Rejections before decomposition, by the op of the program."""
     sources = Origins(program)
     named = (
         (sources.of_history(history), verdict) for history, verdict in refusals.before.values()

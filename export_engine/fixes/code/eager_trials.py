@@ -1,7 +1,7 @@
 """Runs a model with a code fix and without it in eager, on inputs that take the other way, too.
 
-An export shows nothing of a branch that the example does not take. What a fix of a data-dependent
-loop claims is tried before it, on values and sizes at which the loop skips iterations.
+An export shows nothing of a branch that the example does not take. A fix of a data-dependent loop
+is tried on values and sizes at which the loop skips iterations.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ def _find_numbers(attempt: Failed) -> Sequence[Location]:
 def _find_formulas(attempt: Failed) -> list[Location]:
     """The lines that may fix a size, and those of their files that interpolate by computed scales.
 
-    What takes a float fixes the sizes that it is computed from, and no line of the model asks; nor
-    does one for the line of torch's own function that calls max_pool1d.
+    A function that takes a float fixes the sizes in it without a line of the model, as does
+    torch's own function that calls max_pool1d.
     """
     (request, diagnosis), own = read_failure(attempt), find_fixing_places(attempt)
     if diagnosis.kind is not Kind.SHAPES_VIOLATED:

@@ -189,7 +189,7 @@ def _split_lookup(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
 
 
 def _of_empty(node: ast.expr, name: str) -> str:
-    """What a lookup in an empty dict gives; what is stored there is a name."""
+    """The expression for a lookup in an empty dict, which stores a name."""
     if isinstance(node, ast.Compare):
         return str(isinstance(node.ops[0], ast.NotIn))
     return name if isinstance(node, ast.Subscript) else "None"

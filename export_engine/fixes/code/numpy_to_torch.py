@@ -93,7 +93,7 @@ CAST = {"FloatTensor": "float32", "DoubleTensor": "float64", "LongTensor": "int6
 
 _BACK = ("from_numpy", "as_tensor", "tensor")
 _PLACED = ("dtype", "device")
-"""What `Tensor.to` takes, too."""
+"""Keywords that `Tensor.to` also accepts."""
 _ATTRIBUTES = ("shape", "ndim", "T")
 
 
@@ -247,7 +247,7 @@ class _Arrays:
         return True
 
     def _replace_constructor(self, node: ast.Call, name: str) -> str | None:
-        """What makes the same numbers as a call that makes an array of a size, or None."""
+        """An expression equal to a call that creates an array of a given size, or None."""
         if [keyword.arg for keyword in node.keywords] == ["dtype"] and name in TAKES_DTYPE:
             dtype = self._dtype(node.keywords[0].value)
             message = self._replace_constructor(ast.Call(node.func, node.args, []), name)

@@ -119,7 +119,7 @@ class _Branch(NamedTuple):
     others: list[Request]
     """Calls at sizes for which its condition is the other way round."""
     texts: frozenset[str] = frozenset()
-    """What it requires of Dims."""
+    """The Dims that it requires."""
 
 
 def _find_asking_lines(request: Request, facts: SizesViolated) -> list[_Branch]:
@@ -510,7 +510,7 @@ def _write_by_index(source: Source, line: int) -> list[Piece]:
 
 
 def _slice_and_value(node: ast.Assign | ast.Expr) -> tuple[ast.expr | None, ast.expr | None]:
-    """What a statement writes to, and what it writes."""
+    """The targets of a statement, and their values."""
     if isinstance(node, ast.Assign):
         return (node.targets[0], node.value) if len(node.targets) == 1 else (None, None)
     match node.value:
@@ -575,7 +575,7 @@ def _clamp(torch: str, size: str, bound: int | str, default: str) -> str:
 
 
 def dims_of(index: ast.expr) -> list[tuple[int, ast.expr]]:
-    """What a subscript says of each dim; of those after `...`, counted from the last."""
+    """A subscript's index for each dim; those after `...` are counted from the last."""
     elts = index.elts if isinstance(index, ast.Tuple) else [index]
     first = next(
         (n for n, expression in enumerate(elts) if ast.unparse(expression) == "..."), len(elts)
@@ -596,7 +596,7 @@ class _Way(NamedTuple):
     rewrite: Callable[[str, int], Rewritten] | None
     """None for that of the whole function, in which both ways are left."""
     bounded: bool = True
-    """Whether it comes before others where sizes must be bounded, too."""
+    """Whether it comes before others, even with bounds on sizes."""
 
 
 _MORE: tuple[tuple[Callable[[str, int], Rewritten], str], ...] = (
@@ -606,7 +606,7 @@ _MORE: tuple[tuple[Callable[[str, int], Rewritten], str], ...] = (
     (lambda text, line: one_way(text, line, False), "never take the branch on line {line}"),
     (copy_in_branches, _SLICE),
 )
-"""What may be done beside a way of a branch, and what it is called."""
+"""Edits besides taking one branch, with their titles."""
 _COMPARED = "Checked against eager on both sides of the condition."
 _WAYS = (
     _Way(

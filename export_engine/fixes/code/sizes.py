@@ -84,7 +84,7 @@ class _Idioms:
         """Keys of dicts, which no symbol is."""
 
     def find(self, node: ast.Call | ast.JoinedStr) -> list[Piece]:
-        """What replaces a call, or an f-string without its formats of numbers; none for others."""
+        """The replacement of a call, or of an f-string with number formats; None for others."""
         of = self.source.of
         match node:
             case ast.JoinedStr():
@@ -108,7 +108,7 @@ class _Idioms:
         return []
 
     def _of_library(self, node: ast.Call, owner: str, name: str) -> list[Piece]:
-        """What replaces a function of torch, NumPy or math."""
+        """The replacement of a function of torch, NumPy or math."""
         if owner in (self.torch, "F") or owner.endswith((".fft", "functional")):
             text = by_arange(node, name, self.torch, self.source.of)
             if text is not None:

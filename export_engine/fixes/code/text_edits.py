@@ -13,7 +13,7 @@ from typing import NamedTuple
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _USUAL = {"torch": ("torch",), "numpy": ("np", "numpy"), "math": ("math",), "copy": ("copy",)}
-"""What a module is called where a notebook's cell uses what another imported."""
+"""Usual names of modules, for a cell that uses another cell's import."""
 
 _NO_TORCH = "__import__('torch')"
 """torch in a text that has no name for it."""
@@ -30,7 +30,7 @@ class Rewritten(NamedTuple):
     function: str
     """Its qualified name; of one inside another, the outermost's."""
     what: str = ""
-    """What was replaced, as the user wrote it."""
+    """The replaced text, as the user wrote it."""
     why: str = ""
     """Why that helps, where the rule says it."""
 
@@ -133,12 +133,12 @@ class Source:
         return {node.id for node in ast.walk(self.function) if isinstance(node, ast.Name)}
 
     def names_of(self, module: str) -> frozenset[str]:
-        """What a module is called in this text; its usual names, where another cell imports it."""
+        """A module's name in this text; its usual names if another cell imports it."""
         return _names_of(self.tree, self.function, module)
 
     @property
     def torch(self) -> str:
-        """What torch is called in this text."""
+        """torch's name in this text."""
         return next(iter(sorted(self.names_of("torch"))), _NO_TORCH)
 
     def replace(self, pieces: list[Piece]) -> Rewritten:
@@ -184,7 +184,7 @@ def _names_of(tree: ast.Module, function: Function, module: str) -> frozenset[st
 
 
 def _iter_module_names(node: ast.AST, function: Function, module: str) -> Iterator[str]:
-    """What a module is called by the imports that a function sees."""
+    """A module's name in the imports that a function sees."""
     for inner in ast.iter_child_nodes(node):
         if not isinstance(inner, Function) or spans(inner, function.lineno):
             yield from _iter_module_names(inner, function, module)

@@ -33,7 +33,7 @@ class Answers:
         self.lines: list[int] = []
         """Of what was replaced."""
         self.required: list[str] = []
-        """What holds wherever eager raises no error, whichever way it takes."""
+        """Conditions that hold if eager raises no error, in any branch."""
         self.held: dict[str, str] = {}
         """By list of which only some pieces count: the name of a tensor of those."""
         self.first_of: Callable[[], str] = lambda: ""

@@ -167,7 +167,7 @@ def _of_positions(source: Source, loop: ast.For | ast.comprehension, made: ast.C
 
 
 def _inside(source: Source, loop: ast.For | ast.comprehension) -> Iterator[ast.AST]:
-    """What a loop runs: its body, or the comprehension without what it goes through."""
+    """A loop's body, or a comprehension's element."""
     if isinstance(loop, ast.For):
         for statement in loop.body:
             yield from ast.walk(statement)

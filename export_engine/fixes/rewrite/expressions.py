@@ -1,4 +1,4 @@
-"""What an expression hides as statements before it: choices, comprehensions, `:=`, any and all."""
+"""Expand an expression into statements before it: choices, comprehensions, `:=`, any and all."""
 
 from __future__ import annotations
 

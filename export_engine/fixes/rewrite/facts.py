@@ -1,4 +1,4 @@
-"""What a run of the normal form under fake tensors tells: of each site, and of each value there."""
+"""Facts from a run of the normal form under fake tensors, for each site and each value there."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Iteration:
     start: dict[str, Value] = field(default_factory=dict)
     """Every known name before the loop."""
     after: dict[str, Value] = field(default_factory=dict)
-    """What an iteration binds."""
+    """Names that an iteration binds."""
     is_steady: dict[str, bool] = field(default_factory=dict)
     """Whether the shape that an iteration gives is the one that it took."""
     collected: dict[str, Value] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class Iteration:
     has_sized_length: bool = True
     """Whether the length is known while tracing, up to the sizes of the inputs."""
     shared: set[str] = field(default_factory=set)
-    """Names that begin with memory which another begins with, too."""
+    """Names whose first memory is also another's."""
     is_needed: bool = False
     """Whether eager needs an iteration: it stacks what they collect."""
 

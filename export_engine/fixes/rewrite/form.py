@@ -20,7 +20,7 @@ Site = tuple[int, int, str]
 COLLECT, WRITE = "_ee_collect", "_ee_write"
 """Placeholders of the normal form: `out = _ee_collect(out, v)`, `x = _ee_write(x, i, v)`."""
 PROBE = "_ee"
-"""What instrumented code asks."""
+"""Queries of instrumented code."""
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 EXITS = (ast.Break, ast.Continue, ast.Return)
 

@@ -353,7 +353,7 @@ def _cutting(function: ast.FunctionDef, body: Block, names: Namer) -> Block:
 
 
 def _find_iterated(node: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What loops and comprehensions of a statement go through, and their targets."""
+    """The iterables of a statement's loops and comprehensions, and their targets."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.For | ast.comprehension):
             match inner.iter, inner.target:
@@ -387,7 +387,7 @@ def _find_cut(
 
 
 def _follow(function: ast.FunctionDef, node: ast.expr) -> tuple[ast.expr, list[ast.stmt]]:
-    """What a name that is read once is bound to, and the statement."""
+    """The value of a name that is read once, and its statement."""
     if not isinstance(node, ast.Name):
         return node, []
     uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == node.id]

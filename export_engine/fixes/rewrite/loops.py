@@ -37,7 +37,7 @@ _WHILE = "from torch._higher_order_ops.while_loop import while_loop"
 
 
 class Element(NamedTuple):
-    """What an iteration takes, and the tensor of which it is a row."""
+    """The element of an iteration, and the tensor of which it is a row."""
 
     target: ast.expr
     rows: ast.expr
@@ -287,7 +287,7 @@ class Loops:
         return any(note[0] == "cut" for note in notes)
 
     def _start(self: Any, name: str, facts: Iteration, cuts: bool = False) -> ast.expr:
-        """What a carried name is before the first iteration, as a tensor of its kind.
+        """The start of a carried name before the first iteration, as a tensor of its kind.
 
         Args:
             name: that is carried.
@@ -475,7 +475,7 @@ def _from(of: ast.expr, dim: int, start: ast.expr) -> ast.expr:
 
 
 def _find_outs(lists: list[Filled]) -> list[ast.expr]:
-    """What an iteration gives."""
+    """The results of an iteration."""
     masks = [filled.mask for filled in lists if filled.mask is not None]
     return [*(filled.value for filled in lists), *masks]
 

@@ -67,7 +67,7 @@ class Lowering(Loops):
     ) -> None:
         self.function, self.facts, self.names = function, facts, names
         self.each = each
-        """What independent iterations become: vmap, scan or map."""
+        """The op for independent iterations: vmap, scan or map."""
         self.needs_strict = False
         """Whether torch exports what is made in strict mode only."""
         self.answers = Answers(facts, names, self.masks_of)
@@ -384,7 +384,7 @@ class Lowering(Loops):
     def _side(
         self, way: Block, outs: list[str], other: set[str]
     ) -> tuple[Block, dict[str, ast.expr]]:
-        """What a way computes before the choice, and its value of each name that it binds."""
+        """A branch's statements before the choice, and its value of each name that it binds."""
         values: dict[str, ast.expr] = {}
         for other_statement in way:
             if not (
@@ -475,7 +475,7 @@ class Lowering(Loops):
         first: list[tuple[str, ast.expr, ast.expr | None]],
         second: list[tuple[str, ast.expr, ast.expr | None]],
     ) -> Block:
-        """What two ways append: one value by the test, or both, each with whether it counts."""
+        """Values that two branches append: one by the test, or both, each with a flag."""
         statements: Block = []
         value: ast.expr
         for name in dict.fromkeys([pair[0] for pair in [*first, *second]]):
@@ -569,7 +569,7 @@ class Lowering(Loops):
         return statements
 
     def _return_value(self, name: str, facts: Choice, at: int, *, is_kept: bool) -> ast.expr:
-        """What a way of cond gives for a name: no alias, and a tensor.
+        """The result of a branch of cond for a name: no alias, and a tensor.
 
         `is_kept` of a number that the way leaves as the operand that it got.
         """

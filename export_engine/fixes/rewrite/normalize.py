@@ -60,7 +60,7 @@ class Normal:
         self.function, self.names, self.staged = function, names, staged
         self.is_probed, self.splits = is_probed, splits
         self.results: list[str] = []
-        """What the function returns, one name of each value."""
+        """The function's results, one name for each value."""
         self.synthetic: set[str] = set()
         """Names that are given here."""
         self.attributes: dict[str, str] = {}
@@ -352,7 +352,7 @@ class Normal:
         leave: Callable[[ast.stmt], Block],
         rest: Block | None = None,
     ) -> Block:
-        """What follows an `if` that may leave moves into its other way."""
+        """Move the statements after an `if` that may leave into its other branch."""
         kinds = kind if isinstance(kind, tuple) else (kind,)
         items: Block = []
         for at, statement in enumerate(statements):

@@ -1,7 +1,7 @@
 """Runs a normal form while torch traces: a plain question stays Python's, a staged one is noted.
 
-Both ways of a staged `if` run, and one iteration of a staged loop. What they give decides how the
-site can be lowered; of the run itself nothing is kept.
+Both ways of a staged `if` run, and one iteration of a staged loop. Their results decide how the
+site can be lowered; nothing else of the run is kept.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _REDUCED = ("max", "min", "any", "all")
 
 
 class Probe(Elements):
-    """What the instrumented function asks; fills `Facts`."""
+    """Answer the instrumented function's queries, and fill `Facts`."""
 
     def __init__(
         self, *, keeps_symbols: bool = False, tensors: Mapping[str, torch.dtype] | None = None
@@ -71,7 +71,7 @@ class Probe(Elements):
         self.watch = _Watch()
         """Of the innermost way of a staged choice that runs."""
         self.nones: dict[Site, set[bool]] = {}
-        """What was answered where code asks whether a value is None."""
+        """Answers to tests for None."""
         self.counts: list[tuple[Any, Any]] = []
         """Of the loops around that count up one by one: the number, and where they stop."""
         self.held: list[Any] = []
@@ -246,7 +246,7 @@ class Probe(Elements):
     def _side(
         self, choice: Any, way: Callable[..., Any], values: Sequence[Any], held: list[Any]
     ) -> Any:
-        """What a way gives; None where it raises an error."""
+        """The result of a branch; None if it raises an error."""
         self.held += held
         copies = (type(v)(v) if type(v) in (list, Masked) else v for v in values)
         try:
@@ -454,7 +454,7 @@ class Probe(Elements):
         raise CannotRewrite("`append` is called on something other than a list")
 
     def copy(self, site: Site, of: Any) -> Any:
-        """What a method is about to change in place."""
+        """The object that a method is about to mutate."""
         if not isinstance(of, torch.Tensor):
             raise CannotRewrite("an object is mutated in a place that must have no side effects")
         return of.clone()
@@ -525,7 +525,7 @@ class Probe(Elements):
     def _of_numbers(
         self, site: Site, function: Any, numbers: Any, keywords: dict[str, Any]
     ) -> tuple[torch.Tensor] | None:
-        """What a function makes of a list of tensors, where Python would ask for their values."""
+        """The result of a function on a list of tensors, if Python would need their values."""
         name = _name_of(function)
         is_type = isinstance(function, type(torch.LongTensor))
         if (
@@ -709,7 +709,7 @@ class _Watch(TorchFunctionMode):
 
 
 class _Sequence:
-    """What a staged loop runs over."""
+    """The iterable of a staged loop."""
 
     length: Any = 0
 

@@ -69,8 +69,8 @@ class Rewritten(NamedTuple):
     needs_strict: bool = False
     """Whether torch exports it in strict mode only."""
     trials: tuple[Edit, ...] = ()
-    """Texts that have to agree with eager, too: an iteration in them raises an error if it needs
-    what a rewritten one has not."""
+    """Texts that must also agree with eager: an iteration in them raises an error if it needs a
+    value that a rewritten one lacks."""
     probes: tuple[Edit, ...] = ()
     """For each shortcut that is left out: the text with an error where eager takes it."""
 
@@ -272,7 +272,7 @@ def _raising(text: str, value: ast.expr) -> str:
 
 
 def _run(request: Request, edit: Edit) -> Facts:
-    """What an export of the instrumented function tells; a second, where a tensor is not a size."""
+    """Facts from an export of the instrumented function, or from a second one."""
     incomplete: _Incomplete | None = None
     for keeps_symbols in (False, True):
         try:

@@ -35,7 +35,7 @@ def loop_over_all(function: Function) -> Function:
 
 
 def _find_changes(body: Block, loop: ast.For, name: str) -> dict[int, Block]:
-    """What stands in the place of a loop, and of the statement that makes what it goes through."""
+    """The replacement of a loop and of the statement that creates its iterable."""
     rows, maker = loop.iter, None
     if isinstance(rows, ast.Name):
         makers = [statement for statement in body if rows.id in find_stored(statement)]

@@ -40,7 +40,7 @@ _OF_ALL = frozenset(
         *("size", "numel", "len", "cumprod", "unique", "flip", "roll"),
     }
 )
-"""What an element's value may have of the others."""
+"""How an element's value may depend on the others."""
 
 
 def loop_with_mask(function: Function) -> tuple[Function, str]:
@@ -98,7 +98,7 @@ class _Masked:
         self.is_cut = False
         self.into = ""
         self.kept: list[tuple[ast.stmt, str, ast.expr]] = []
-        """What an iteration computes: the statement, the name and the value."""
+        """The values of an iteration: the statement, the name and the value."""
         self.ordered: dict[str, str] = {}
         """By tensor: its name in the order of what is left; scan takes no two views of one."""
         self.some = ""

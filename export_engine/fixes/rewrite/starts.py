@@ -1,4 +1,4 @@
-"""What a carried name begins with, where the user's code gives it nothing of its kind."""
+"""The first value of a carried name, if the user's code gives it none of its kind."""
 
 from __future__ import annotations
 

@@ -77,6 +77,6 @@ for _rule in FACTORIES:
 
 
 def by_arange(node: ast.Call, name: str, torch: str, of: Callable[[ast.expr], str]) -> str | None:
-    """What gives the same as a call for every size; None for a call without a rule."""
+    """An expression equal to a call for every size; None for a call without a rule."""
     pair = apply_rules(_BY_NAME.get(name, ()), node, torch, of)
     return pair[0] if pair is not None else None

@@ -14,7 +14,7 @@ Texts = Mapping[str, str]
 
 
 class Rule(NamedTuple):
-    """What a call becomes."""
+    """The replacement of a call."""
 
     pattern: str
     """The function with its parameters, and what those are that may be left out:
@@ -42,7 +42,7 @@ class _Parameters(NamedTuple):
     names: tuple[str, ...]
     defaults: Mapping[str, str]
     rest: str
-    """What all arguments together are, or the elements of the list that is the only one."""
+    """All arguments, or the elements of the list that is the only one."""
     is_list: bool
 
 
@@ -66,7 +66,7 @@ def apply_rules(
     of: Callable[[ast.expr], str],
     taken: Collection[str] = (),
 ) -> tuple[str, Rule] | None:
-    """What replaces a call, and the rule; None where no rule fits."""
+    """The replacement of a call, and its rule; None if no rule fits."""
     for rule in rules:
         values = _bind(rule, call)
         if values is None:
@@ -78,7 +78,7 @@ def apply_rules(
 
 
 def _bind(rule: Rule, call: ast.Call) -> dict[str, ast.expr] | None:
-    """What each parameter is given; None where it cannot be told, or is not all that is given."""
+    """The argument for each parameter; None if unclear, or if there are further arguments."""
     wanted, values = _parameters(rule.pattern), call.args
     if wanted.rest:
         if wanted.is_list:

@@ -1,4 +1,4 @@
-"""What ExecuTorch's event tracer tells of a run: what ops gave, and how long instructions took."""
+"""ExecuTorch's event tracer on a run: outputs of ops, and times of instructions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROOM = 1 << 20
 
 
 def find_traced_values(lowered: Any, job: Job, space: int) -> dict[str, torch.Tensor]:
-    """What ops of the job's program gave, by name.
+    """Outputs of the ops of the job's program, by name.
 
     Args:
         lowered: what `to_executorch` made of the program.

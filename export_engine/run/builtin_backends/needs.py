@@ -32,7 +32,7 @@ def on_cuda(device: str, title: str) -> str | None:
 
 
 def compiler(device: str) -> str | None:
-    """What inductor compiles with: C++ for a CPU, Triton for a GPU."""
+    """Inductor's compiler: C++ for a CPU, Triton for a GPU."""
     if device != "cpu":
         return packages({"triton": "triton"}) if device.startswith(("cuda", "xpu")) else None
     named = os.environ.get("CXX", "")

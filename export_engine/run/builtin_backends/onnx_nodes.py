@@ -60,8 +60,8 @@ class _Node(NamedTuple):
 def _find_ops(model: Any, nodes: Sequence[_Node], sources: Mapping[str, str]) -> list[list[str]]:
     """Per node of the optimized graph, the ops of the program that it computes.
 
-    onnxruntime keeps the names of values that still exist. What the converted graph computes
-    between two of them, the optimized graph computes between the same two.
+    onnxruntime keeps the names of values that still exist. The optimized graph computes the
+    same between two of them as the converted graph.
     """
     producers = {value.name: node for node in model.graph for value in node.outputs}
     kept = {name for node in nodes for name in node.outputs}

@@ -38,7 +38,7 @@ _loads: set[str] = set()
 
 @contextmanager
 def try_load_first(backend: str) -> Iterator[Callable[[Path], None]]:
-    """What tries a file in another process, which starts while the file is compiled inside.
+    """Try to load a file in another process, which starts while the file is compiled inside.
 
     Args:
         backend: whose files are alike in this: one that was seen to load speaks for all.

@@ -190,7 +190,7 @@ function check(
   if (number === null) throw new QueryError(`${text} is not a number`, from);
 }
 
-/** What may have been meant, as a sentence; the last parts of names count too. */
+/** Suggest the nearest name, as a sentence; the last parts of names count too. */
 function nearest(name: string): string {
   let [least, best] = [Number.POSITIVE_INFINITY, ""];
   const consider = (apart: number, each: string): void => {

@@ -2,7 +2,7 @@
 
 import type { Match } from "./fields.gen";
 
-/** What finds a word anywhere; a number at its end is a whole one. */
+/** A pattern that finds a word anywhere; a number at its end must match whole. */
 export function contains(word: string): RegExp {
   const before = /^\d/.test(word) ? "(?<!\\d)" : "";
   const after = /\d$/.test(word) ? "(?!\\d)" : "";
