@@ -282,11 +282,11 @@ def _check_joint(given: dict[str, str], flags: list[str]) -> None:
     wrong += [
         text for text, to in _VALUED.items() if to in given and to not in ("name", "html", "diff")
     ]
-    if wrong or given.keys() & {"run", "stages"}:
+    if wrong or "run" in given:
         raise ExportUsageError(
             "--joint traces a training step, which is not an exported program: leave out "
-            f"{(wrong or [_find_run_option(given)])[0]}. It works with --as, --html, --diff and "
-            "--no-display."
+            f"{(wrong or [_find_run_option(given)])[0]}. It works with --as, --html, --diff, "
+            "--stages and --no-display."
         )
 
 

@@ -233,10 +233,13 @@ def compile_stages(
         FixError: it has no program, it does not compile, or there is no such backend or input.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
+    from export_engine.attempt import GivenGraph
     from export_engine.stages import StagesMissing
     from export_engine.stages import compile_stages as compile_here
 
-    attempt = session.exported(number, "compile", progress)
+    attempt = session.attempt(number, "compile", progress)
+    if not isinstance(attempt, GivenGraph):
+        attempt = session.exported(number, "compile", progress)
     record = session.entries[number].record
     try:
         stages = compile_here(attempt, record, backend, device, inputs, options, progress)

@@ -56,8 +56,11 @@ def ladder_lines(stages: Stages) -> list[str]:
     if stages.kernels:
         fused = sum(kernel.kind == "fused" for kernel in stages.kernels)
         extern = len(stages.kernels) - fused
+        later = (
+            f", {len(stages.kernels) - stages.backward} backward" if stages.backward >= 0 else ""
+        )
         rungs.append(
-            f"{format_count(len(stages.kernels), 'kernel')} ({fused} fused, {extern} extern)"
+            f"{format_count(len(stages.kernels), 'kernel')} ({fused} fused, {extern} extern{later})"
         )
     return [fold("  " + " → ".join(rungs))]
 
@@ -71,6 +74,7 @@ def time_lines(record: Record | None, stages: Stages) -> list[str]:
     rows = [
         pair("a call", f"{_time(times.call)}{spread}"),
         pair("kernels", f"{_time(times.kernels)}, {times.owned:.0%} of it on known lines"),
+        *_pass_lines(stages),
         pair("rest of the call", f"{_time(times.overhead)}: Python, allocations, launches"),
     ]
     if times.between > 0:
@@ -78,6 +82,15 @@ def time_lines(record: Record | None, stages: Stages) -> list[str]:
     if record is not None and record.profile is not None and record.profile.device == stages.device:
         rows.append(pair("op by op, in eager", _time(record.profile.total)))
     return [*rows, fold(f"  {times.method}")]
+
+
+def _pass_lines(stages: Stages) -> list[str]:
+    """The kernels' time of each pass of a training step."""
+    if stages.backward < 0:
+        return []
+    passes = (stages.kernels[: stages.backward], stages.kernels[stages.backward :])
+    sums = (sum(max(kernel.microseconds, 0.0) for kernel in kernels) for kernels in passes)
+    return [pair("forward, backward", ", ".join(map(_time, sums)))]
 
 
 def slowest_lines(stages: Stages, most: int = _SLOWEST) -> list[str]:
@@ -109,7 +122,8 @@ def kernel_line(stages: Stages, number: int) -> str:
     kernel = stages.kernels[number]
     named = name_lines([stages.lines[n] for n in kernel.lines])
     calls = f" calls {kernel.calls}" if kernel.calls else ""
-    return cut(f"  {_time(kernel.microseconds):>9}  {kernel.name}{calls}  {named}")
+    later = " (backward)" if 0 <= stages.backward <= number else ""
+    return cut(f"  {_time(kernel.microseconds):>9}  {kernel.name}{later}{calls}  {named}")
 
 
 def kernel_details(record: Record | None, stages: Stages, number: int) -> list[str]:

@@ -59,15 +59,22 @@ class GraphProgram:
     example_inputs: None = None
     call_spec = _NoTrees()
 
-    def __init__(self, graph_module: torch.fx.GraphModule, paths: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        graph_module: torch.fx.GraphModule,
+        paths: Sequence[str] = (),
+        values: Sequence[Any] = (),
+    ) -> None:
         """Make one. The graph module itself is left as it is.
 
         Args:
             graph_module: the graph, with the tensors and graphs that its nodes name.
             paths: where the caller passes its inputs, the first ones; else they go by their nodes.
+            values: per placeholder, its value in the call that was traced; None for a tangent.
         """
         self.graph_module = _with_values(graph_module)
         self.paths = list(paths)
+        self.values = list(values)
 
     @property
     def graph(self) -> torch.fx.Graph:

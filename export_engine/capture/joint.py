@@ -65,7 +65,7 @@ def capture_joint(request: Request) -> GivenGraph:
         ExitStack() as stack,
     ):
         try:
-            graph = joint_graph(stack, module, args, kwargs)
+            traced = joint_graph(stack, module, args, kwargs)
         except MissingCapabilityError:
             raise
         except Exception as error:
@@ -73,7 +73,7 @@ def capture_joint(request: Request) -> GivenGraph:
             raise JointFailed(
                 f"torch cannot make a joint graph of this call: {error_text(error)}"
             ) from error
-    if not any(map(is_backward, graph.graph.nodes)):
+    if not any(map(is_backward, traced.graph.graph.nodes)):
         raise JointFailed(
             "Nothing in the result needs a gradient, so there is no backward pass. Return the "
             "loss, and leave requires_grad on for the parameters to train."
@@ -81,7 +81,7 @@ def capture_joint(request: Request) -> GivenGraph:
     return GivenGraph(
         request=None,
         recording=Recording(),
-        program=GraphProgram(graph, paths),
+        program=GraphProgram(traced.graph, paths, traced.values),
         seconds=time.perf_counter() - started,
         warnings=heard.warnings,
         printed=heard.printed,

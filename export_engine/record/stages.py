@@ -159,6 +159,8 @@ class Stages(msgspec.Struct, frozen=True, kw_only=True):
     graphs: list[StageGraph] = []
     """The graphs on the way, in order. One that the backend does not tell is left out."""
     kernels: list[Kernel] = []
+    backward: int = -1
+    """The first kernel of a training step's backward pass; -1 for any other program."""
     lines: list[StageLine] = []
     codes: list[StageCode] = []
     removed: Column = msgspec.field(default_factory=lambda: array("i"))

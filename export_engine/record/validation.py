@@ -198,6 +198,7 @@ def _stages(record: Record, stages: Stages) -> None:
         _check_ragged(graph.nodes, nodes)
         _inside(graph.line, rows + 1, least=0)
         _stage_edges(graph, nodes)
+    _inside([stages.backward], len(stages.kernels) + 1)
     ops = len(stages.graphs[-1].ops) if stages.graphs else 0
     lengths = [len(stage_code.text.split("\n")) for stage_code in stages.codes]
     for kernel in stages.kernels:

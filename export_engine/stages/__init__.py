@@ -11,7 +11,6 @@ from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from export_engine.stages.compiling import COMPILERS as COMPILERS
-    from export_engine.stages.compiling import StagesMissing as StagesMissing
     from export_engine.stages.compiling import compile_stages as compile_stages
     from export_engine.stages.difference import KernelChange as KernelChange
     from export_engine.stages.difference import StagesDiff as StagesDiff
@@ -22,5 +21,6 @@ if TYPE_CHECKING:
     from export_engine.stages.line_times import times_by_line_set as times_by_line_set
     from export_engine.stages.reading import holds_stages as holds_stages
     from export_engine.stages.reading import read_stages as read_stages
+    from export_engine.stages.steps import StagesMissing as StagesMissing
 else:
     __getattr__, __dir__ = lazy_names(__name__)

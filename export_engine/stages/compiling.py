@@ -13,10 +13,9 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Exported
+from export_engine.attempt import Exported, GivenGraph
 from export_engine.plain_errors import WrongArgument
-from export_engine.process import raise_if_interrupted
-from export_engine.progress import Progress, Report
+from export_engine.progress import Report
 from export_engine.record import Record, Stages
 from export_engine.run import (
     Backend,
@@ -37,10 +36,12 @@ from export_engine.stages.joining import (
     join_stages,
     read_provenance,
 )
+from export_engine.stages.joint_step import compile_step
 from export_engine.stages.kernel_calls import base_name
 from export_engine.stages.kernel_times import time_kernels
 from export_engine.stages.program_ops import list_computing_ops
 from export_engine.stages.runtimes import CALLS, join_runtime, time_calls
+from export_engine.stages.steps import StagesMissing, Steps
 from export_engine.torch_internals import (
     caches_off,
     compilation_traced,
@@ -56,23 +57,12 @@ from export_engine.verify import examine
 COMPILERS = ("inductor", "aoti")
 RUNTIMES = ("onnx", "openvino", "executorch")
 """Backends that tell which nodes they run."""
-_STEPS = {
-    "before_pre_grad_graph": "decomposing",
-    "before_post_grad_graph": "post-grad passes",
-    "inductor_post_grad_graph": "generating and compiling kernels",
-    "inductor_provenance_tracking_node_mappings": "loading the compiled code",
-}
-_COUNT = len(_STEPS) + 3
 _WHOLE = ("capture_scalar_outputs", "capture_dynamic_output_shape_ops")
 """Options of Dynamo's: with them it makes one graph of a program whose sizes depend on data."""
 
 
-class StagesMissing(RuntimeError):
-    """Stages cannot be had. The message can be shown unchanged."""
-
-
 def compile_stages(
-    exported: Exported,
+    exported: Exported | GivenGraph,
     record: Record,
     backend: str = "inductor",
     device: str = "cpu",
@@ -83,7 +73,7 @@ def compile_stages(
     """Compiles a copy of a program, and times its kernels.
 
     Args:
-        exported: whose program.
+        exported: whose program; or a training step, whose two passes are compiled.
         record: the same, described.
         backend: `inductor` or `aoti`; `onnx`, `openvino` or `executorch` for what the runtime runs.
         device: where it runs.
@@ -98,10 +88,18 @@ def compile_stages(
     """
     device = present_device(device)
     _check_options(options or {})
+    if isinstance(exported, GivenGraph):
+        if backend not in COMPILERS[:1]:
+            raise WrongArgument("A training step is compiled by inductor only: omit the backend.")
+        if inputs is not None:
+            raise WrongArgument(
+                "A training step is compiled with the inputs that it was traced with."
+            )
+        return compile_step(exported, record, device, options or {}, progress)
     chosen = _compiler(backend, device)
     if options and backend in RUNTIMES:
         raise WrongArgument(f"{chosen.title} accepts no Inductor options.")
-    steps = _Steps(progress)
+    steps = Steps(progress)
     with examine(exported, record, 0) as subject, tempfile.TemporaryDirectory() as folder:
         if subject.without_values:
             raise StagesMissing(subject.without_values)
@@ -147,7 +145,7 @@ def compile_stages(
 
 
 def _convert(
-    record: Record, runtime: RuntimeBackend, bench: Bench, folder: Path, steps: _Steps
+    record: Record, runtime: RuntimeBackend, bench: Bench, folder: Path, steps: Steps
 ) -> Stages:
     """The nodes that a runtime runs, timed; its calls are timed without a profile, too."""
     steps.say("converting")
@@ -180,36 +178,11 @@ def _convert(
     )
 
 
-class _Steps:
-    """Tells of progress, and lets an interrupt in."""
-
-    def __init__(self, progress: Report | None) -> None:
-        self._progress = progress
-        self._done = 0
-
-    def artifact(self, name: str) -> None:
-        """Called as torch makes an artifact."""
-        if name in _STEPS:
-            self.say(_STEPS[name])
-
-    def say(self, step: str) -> None:
-        """A new step begins."""
-        raise_if_interrupted()
-        if self._progress is not None:
-            self._progress(Progress(min(self._done, _COUNT), _COUNT, step, "stage"))
-        self._done += 1
-
-    def count(self, done: int, total: int) -> None:
-        """Within the last step."""
-        if self._progress is not None:
-            self._progress(Progress(done, total, f"call {done}", "stage"))
-
-
 class _Compiled:
     """Compiles a program for one call."""
 
     def __init__(
-        self, bench: Bench, backend: Backend, folder: Path, options: dict[str, Any], steps: _Steps
+        self, bench: Bench, backend: Backend, folder: Path, options: dict[str, Any], steps: Steps
     ) -> None:
         self._bench = bench
         self._backend = backend

@@ -68,18 +68,26 @@ def read_provenance(texts: Texts) -> Provenance:
     )
 
 
-def join_stages(record: Record | None, texts: Texts, provenance: Provenance) -> Joined:
+def join_stages(
+    record: Record | None,
+    texts: Texts,
+    provenance: Provenance,
+    named: Mapping[str, int] | None = None,
+    lines: Lines | None = None,
+) -> Joined:
     """The graphs and kernels of a compilation, each op with the nodes that it comes from.
 
     Args:
         record: of the program; None where it is not at hand.
         texts: the compilation's artifacts.
         provenance: how they hang together.
+        named: the nodes of the program by name, where the provenance names these.
+        lines: to add the lines to.
     """
     # where a cache has the code, torch makes no graph before pre-grad passes: Dynamo's is the same
     text = texts.get("before_pre_grad_graph") or texts.get("dynamo_output_graph", "")
     first = read_printed_graph(text)
-    aligned = align_program(record, first) if record is not None else {}
+    aligned = align_program(record, first) if record is not None and named is None else named or {}
     inputs = InputJoin(record, text, aligned)
     post = read_printed_graph(texts.get("inductor_post_grad_graph", ""))
     nodes = _find_origins(post, provenance, aligned)
@@ -91,7 +99,7 @@ def join_stages(record: Record | None, texts: Texts, provenance: Provenance) -> 
     elif any(provenance.ops.values()):
         graphs.append(_make_names_graph(provenance))
     codes = _codes(texts)
-    lines = Lines(record)
+    lines = lines or Lines(record)
     numbers = {name: number for number, name in enumerate(graphs[-1].ops)} if graphs else {}
     kernels = _kernels(
         provenance, numbers, nodes, {op.name: op.target for op in post}, codes, lines

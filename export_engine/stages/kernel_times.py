@@ -163,28 +163,28 @@ def _quicker_half(calls: Sequence[Profiled]) -> list[Profiled]:
 
 def _spans(event: Any, on_gpu: bool) -> list[Span]:
     """The outermost events inside a call, below those of torch.compile itself."""
-    spans: list[Span] = []
+    graphs = _find_compiled(event)
+    inside = [child for graph in graphs for child in graph.cpu_children] or event.cpu_children
+    return [
+        Span(
+            child.name,
+            float(child.device_time_total if on_gpu else child.time_range.elapsed_us()),
+        )
+        for child in inside
+    ]
+
+
+def _find_compiled(event: Any) -> list[Any]:
+    """The events of compiled graphs, in order; none if there is none, as in a package."""
+    graphs = []
     waiting = list(reversed(event.cpu_children))
-    compiled = _inside(event)
-    if compiled is not None:
-        waiting = list(reversed(compiled.cpu_children))
     while waiting:
         result = waiting.pop()
-        took = result.device_time_total if on_gpu else result.time_range.elapsed_us()
-        spans.append(Span(result.name, float(took)))
-    return spans
-
-
-def _inside(event: Any) -> Any:
-    """The event of the compiled graph; None where there is none, as in a package."""
-    waiting = list(event.cpu_children)
-    while waiting:
-        result = waiting.pop(0)
         if result.name.startswith(_COMPILED):
-            return result
-        if not result.name.startswith("aten::"):
-            waiting += result.cpu_children
-    return None
+            graphs.append(result)
+        elif not result.name.startswith("aten::"):
+            waiting += reversed(result.cpu_children)
+    return graphs
 
 
 class Matched(NamedTuple):

@@ -26,7 +26,7 @@ _COPIES = frozenset(
     }
 )
 """Ops that compute nothing: they only place values."""
-_VIEWS = frozenset(
+VIEWS = frozenset(
     {
         "aten.view.default",
         "aten.reshape.default",
@@ -42,6 +42,8 @@ _VIEWS = frozenset(
         "",
     }
 )
+CONSTANTS = frozenset({"aten.full.default", "aten.scalar_tensor.default", "prims.iota.default"})
+"""Ops that compute from no tensor: each kernel that needs one has its own."""
 _LIBRARY = ("mm", "convolution", "attention", "linear", "embedding_bag", "conv", "gru", "lstm")
 """Parts of the names of ops that run in a library by intent: its code for them is the fastest."""
 
@@ -131,7 +133,7 @@ class _Reader:
         numbers, waiting = list[int](), list(step(op))
         while waiting:
             number = waiting.pop()
-            if self.graph.targets[number] in _VIEWS:
+            if self.graph.targets[number] in VIEWS:
                 waiting += step(number)
             else:
                 numbers.append(number)
@@ -143,7 +145,7 @@ def _copies(reader: _Reader, number: int) -> Iterator[StageRemark]:
     if kernel.kind != "fused":
         return
     moved = set(_other_layouts(reader, kernel.ops))
-    ops = [op for op in kernel.ops if targets[op] not in _VIEWS]
+    ops = [op for op in kernel.ops if targets[op] not in VIEWS]
     copies = [
         op
         for op in ops
@@ -246,10 +248,10 @@ def _remark_recomputed(reader: _Reader, number: int) -> Iterator[StageRemark]:
     for op in kernel.ops:
         others = reader.in_kernels[op]
         target = reader.graph.targets[op]
-        if number != others[0] or len(others) < 2 or target in _VIEWS:
+        if number != others[0] or len(others) < 2 or target in VIEWS:
             continue
         # the kernels of these are the parts of a subgraph, and of what is written in parts
-        if target.startswith("higher_order.") or target in _COPIES:
+        if target.startswith("higher_order.") or target in _COPIES | CONSTANTS:
             continue
         if all(reader.kernels[other].kind == "fused" for other in others):
             text = f"`{reader.label(op)}` is computed again in {len(others) - 1} other kernels."

@@ -87,10 +87,17 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.inputs import specs_of_leaves as specs_of_leaves
     from export_engine.torch_internals.inputs import split_dim as split_dim
     from export_engine.torch_internals.inputs import without_paths as without_paths
+    from export_engine.torch_internals.joint import JointCall as JointCall
     from export_engine.torch_internals.joint import JointRole as JointRole
     from export_engine.torch_internals.joint import is_backward as is_backward
     from export_engine.torch_internals.joint import joint_graph as joint_graph
     from export_engine.torch_internals.joint import joint_role as joint_role
+    from export_engine.torch_internals.joint_passes import Passes as Passes
+    from export_engine.torch_internals.joint_passes import compile_backward as compile_backward
+    from export_engine.torch_internals.joint_passes import compile_forward as compile_forward
+    from export_engine.torch_internals.joint_passes import compiling_passes as compiling_passes
+    from export_engine.torch_internals.joint_passes import missing_passes as missing_passes
+    from export_engine.torch_internals.joint_passes import split_joint as split_joint
     from export_engine.torch_internals.library import LibraryCase as LibraryCase
     from export_engine.torch_internals.library import exportdb_cases as exportdb_cases
     from export_engine.torch_internals.library import exportdb_library as exportdb_library

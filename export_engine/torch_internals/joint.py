@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any, Literal, NamedTuple
 
 import torch
 
 from export_engine.torch_internals import private_names as torch_has
+from export_engine.torch_internals import trees as pytree
+
+
+class JointCall(NamedTuple):
+    """A joint graph, and the call that it is of."""
+
+    graph: torch.fx.GraphModule
+    values: list[Any]
+    """Per placeholder, its value in the call; None for tangents, and where it is not known."""
 
 
 def joint_graph(
     stack: ExitStack, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> torch.fx.GraphModule:
+) -> JointCall:
     """The graph of a module's call and of its backward pass.
 
     Args:
@@ -25,9 +35,24 @@ def joint_graph(
         MissingCapabilityError: this torch cannot make one.
     """
     captured = torch_has.CAPTURE_FOR_JOINT.value(module)(*args, **kwargs)
+    # read before: AOTAutograd leaves values of its own in modules that share weights
+    held: dict[str, Mapping[Any, Any]] = {
+        "parameter": dict(captured.named_parameters(remove_duplicate=False)),
+        "buffer": dict(captured.named_buffers(remove_duplicate=False)),
+        "input": dict(enumerate(pytree.tree_leaves((args, kwargs)))),
+    }
     joint = torch_has.AOT_JOINT.value(stack, captured, args, kwargs)
     graph: torch.fx.GraphModule = joint.graph_module
-    return graph
+    roles = (joint_role(node.meta.get("desc")) for node in graph.graph.find_nodes(op="placeholder"))
+    return JointCall(graph, [_find_value(role, held) for role in roles])
+
+
+def _find_value(role: JointRole | None, held: Mapping[str, Mapping[Any, Any]]) -> Any:
+    """The value of a placeholder; None if its role has none."""
+    if role is None or role.kind not in held:
+        return None
+    name = int(role.name) if role.kind == "input" and role.name.isdigit() else role.name
+    return held[role.kind].get(name)
 
 
 Kind = Literal["parameter", "buffer", "input", "tangent", "output", "gradient", "other"]

@@ -633,6 +633,39 @@ CPP_WRAPPER = Capability("torch._inductor.config.cpp_wrapper", "", "run")
 GENERATED_MODULES = Capability("torch._inductor.codecache.PyCodeCache.modules", "", "run")
 KERNEL_EVENT = Capability("torch._C._profiler._RecordFunctionFast", "", "run")
 
+# Stages of a training step
+
+_NO_PASSES = "The passes of a training step are not compiled as stages."
+DECOMPOSITIONS = Capability(
+    "torch._inductor.decomposition.select_decomp_table", _NO_PASSES, "joint", takes=""
+)
+PARTITION = Capability(
+    "torch._inductor.compile_fx.partition_fn",
+    _NO_PASSES,
+    "joint",
+    takes="graph inputs num_fwd_outputs=",
+)
+COMPILE_GRAPH = Capability(
+    "torch._inductor.compile_fx.compile_fx_inner",
+    _NO_PASSES,
+    "joint",
+    takes="graph inputs is_inference= is_backward=",
+)
+PROVENANCE_RESET = Capability(
+    "torch._inductor.debug.reset_provenance_globals", _NO_PASSES, "joint", takes=""
+)
+FIRST_GRAPH = Capability("torch._inductor.debug._pre_grad_graph_id", _NO_PASSES, "joint")
+SET_FAKE_MODE = Capability("torch._inductor.virtualized.V.set_fake_mode", _NO_PASSES, "joint")
+NEW_TRACING_CONTEXT = Capability(
+    "torch._guards.TracingContext", _NO_PASSES, "joint", takes="fake_mode"
+)
+TRACING = Capability("torch._guards.tracing", _NO_PASSES, "joint", takes="context")
+OF_PASSES = (
+    DECOMPOSITIONS, PARTITION, COMPILE_GRAPH, PROVENANCE_RESET, FIRST_GRAPH, SET_FAKE_MODE,
+    NEW_TRACING_CONTEXT, TRACING, FAKE_MODE,
+)  # fmt: skip
+"""Without one of these, the passes of a training step are not compiled."""
+
 OF_COMPARISON = (
     BYTECODE_HOOK, INPUT_CODES, CACHE_ENTRIES, RESET_CODE, RESET_SIZES, COMPILE_ID
 )  # fmt: skip

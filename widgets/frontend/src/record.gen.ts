@@ -452,6 +452,7 @@ export interface Stages {
   exported: number;
   graphs: StageGraph[];
   kernels: Kernel[];
+  backward: number;
   lines: StageLine[];
   codes: StageCode[];
   removed: Column;

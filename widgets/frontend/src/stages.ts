@@ -34,6 +34,10 @@ export const slowestFirst = ({ kernels }: Stages): number[] =>
     .map((_, number) => number)
     .sort((a, b) => (kernels[b]?.microseconds ?? 0) - (kernels[a]?.microseconds ?? 0));
 
+/** Whether a kernel is of the backward pass of a training step. */
+export const isBackward = ({ backward }: Stages, kernel: number): boolean =>
+  backward >= 0 && kernel >= backward;
+
 /** `net.py:12, 14`; the lines of a kernel by their files. */
 export function linesText(stages: Stages, lines: readonly number[]): string {
   const files = new Map<string, number[]>();

@@ -63,6 +63,7 @@ export const STAGES: Made = {
       microseconds: 9,
     }),
   ],
+  backward: -1,
   lines: [
     { file: -1, name: "net.py", line: 7, code: "x.relu()" },
     { file: -1, name: "net.py", line: 5, code: MARKUP },

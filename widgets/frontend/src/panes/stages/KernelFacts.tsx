@@ -4,7 +4,7 @@ import { Fragment } from "preact";
 import { capped, counted, durationText } from "../../format";
 import { nodeId, type Program } from "../../program";
 import type { Stages } from "../../record.gen";
-import { opsOfKernel, type Shown } from "../../stages";
+import { isBackward, opsOfKernel, type Shown } from "../../stages";
 import type { Store } from "../../store";
 import { Fact, More, NodeLink, Prose } from "../parts/parts";
 
@@ -35,6 +35,9 @@ export function KernelFacts({ store, program, stages, number, count, show }: Pro
             ? "not measured"
             : `${durationText(kernel.microseconds / 1e6)} ± ${durationText(kernel.spread / 2e6)}`}
         </Fact>
+        {stages.backward >= 0 && (
+          <Fact name="Pass">{isBackward(stages, number) ? "backward" : "forward"}</Fact>
+        )}
         {kernel.calls && <Fact name="Calls">{capped(kernel.calls, 120)}</Fact>}
         <Fact name="Ops">
           <More items={kernel.nodes} few={FEW}>

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { capped, durationText, shareText } from "../../format";
 import { nodeId } from "../../program";
 import type { Stages } from "../../record.gen";
-import { lineSets, linesText, nodesOfKernels, slowestFirst } from "../../stages";
+import { isBackward, lineSets, linesText, nodesOfKernels, slowestFirst } from "../../stages";
 import type { Store } from "../../store";
 import { More, Prose, RowButton } from "../parts/parts";
 
@@ -80,9 +80,8 @@ export function KernelTables({ store, stages, lit, kernel }: Props) {
               {(number) => {
                 const each = stages.kernels[number];
                 const on = lit.has(number) && (kernel < 0 || kernel === number);
-                return row(`${number}`, each?.name ?? "", each?.microseconds ?? -1, on, () =>
-                  select([number]),
-                );
+                const name = `${each?.name ?? ""}${isBackward(stages, number) ? " · backward" : ""}`;
+                return row(`${number}`, name, each?.microseconds ?? -1, on, () => select([number]));
               }}
             </More>
           </tbody>

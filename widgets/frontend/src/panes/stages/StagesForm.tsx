@@ -20,7 +20,13 @@ const SETTINGS: readonly [options: { [name: string]: boolean }, text: string][] 
   [{ epilogue_fusion: false }, "without epilogue fusion"],
 ];
 
-export function StagesForm({ store }: { store: Store }) {
+interface Props {
+  store: Store;
+  /** Whether the program is a training step, which Inductor alone compiles. */
+  step: boolean;
+}
+
+export function StagesForm({ store, step }: Props) {
   const [backend, setBackend] = useState("inductor");
   const [setting, setSetting] = useState(0);
   const busy = store.busy.value;
@@ -42,7 +48,7 @@ export function StagesForm({ store }: { store: Store }) {
           data-testid="stages-backend"
           onChange={(event) => setBackend(event.currentTarget.value)}
         >
-          {BACKENDS.map(([name, title]) => (
+          {(step ? BACKENDS.slice(0, 1) : BACKENDS).map(([name, title]) => (
             <option key={name} value={name}>
               {title}
             </option>

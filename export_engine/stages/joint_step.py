@@ -1,0 +1,271 @@
+"""The stages of a training step: its forward and its backward pass, compiled and timed."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from typing import Any, NamedTuple
+
+import torch
+
+from export_engine.attempt import GivenGraph, GraphProgram
+from export_engine.capture import quiet
+from export_engine.error_text import error_text
+from export_engine.process import sandbox, undone
+from export_engine.progress import Report
+from export_engine.record import Record, Stages
+from export_engine.stages.joined_passes import PASSES, JoinedStep, PassTold, join_passes
+from export_engine.stages.joining import is_consistent, read_provenance
+from export_engine.stages.kernel_calls import base_name
+from export_engine.stages.kernel_times import time_kernels
+from export_engine.stages.program_ops import list_computing_ops
+from export_engine.stages.steps import StagesMissing, Steps
+from export_engine.torch_internals import (
+    Passes,
+    caches_off,
+    compilation_traced,
+    compile_backward,
+    compile_forward,
+    compiler_options,
+    compiling_passes,
+    counters_kept,
+    joint_role,
+    kernels_recorded,
+    missing_passes,
+    missing_provenance,
+    pytree,
+    split_joint,
+)
+from export_engine.trace import CompilationTrace
+
+_TITLE = "torch.compile inductor, a training step"
+
+
+Call = Callable[[list[Any]], Sequence[Any]]
+"""Calls compiled code with a list of its inputs."""
+
+
+class _Compiled(NamedTuple):
+    """Both passes, compiled."""
+
+    passes: Passes
+    traces: list[CompilationTrace]
+    call: Callable[[], Any]
+    seconds: float
+
+
+def compile_step(
+    given: GivenGraph,
+    record: Record,
+    device: str,
+    options: Mapping[str, Any],
+    progress: Report | None,
+) -> Stages:
+    """Compiles the passes of a joint graph as torch.compile does, and times their kernels.
+
+    A call is the forward pass, then the backward pass with gradients of one. Neither autograd nor
+    an optimizer runs, and nothing is trained.
+
+    Args:
+        given: the joint graph, with the values of its call.
+        record: the same, described.
+        device: where its tensors are.
+        options: of the compiler.
+        progress: called before each step.
+
+    Raises:
+        StagesMissing: it does not compile, or its inputs are unknown.
+        KeyboardInterrupt: interrupted; nothing has changed.
+    """
+    missing = missing_provenance() or missing_passes()
+    if missing:
+        raise StagesMissing(missing)
+    joint = given.program.graph_module
+    values = _bind_values(given.program, given.given, device)
+    steps = Steps(progress, len(PASSES))
+    with sandbox(), counters_kept(), quiet(), compiler_options(options):
+        compiled = _compile(joint, values, steps, nullcontext())
+        step = _join(record, compiled)
+        if any(trace.cached for trace in compiled.traces) and not _is_consistent(
+            step, record, compiled
+        ):
+            steps.say("compiling again: the cache has the kernels of another program's lines")
+            compiled = _compile(joint, values, steps, caches_off())
+            step = _join(record, compiled)
+        steps.say("timing kernels")
+        timed = time_kernels(
+            step.joined.kernels,
+            compiled.call,
+            device,
+            steps.count,
+            lambda: _record_kernels(step, compiled),
+        )
+    return Stages(
+        backend="inductor",
+        title=_TITLE,
+        settings=", ".join(f"{name}={value!r}" for name, value in options.items()),
+        device=device,
+        inputs="the traced inputs",
+        torch_version=str(torch.__version__),
+        seconds=round(compiled.seconds, 3),
+        cached=any(trace.cached for trace in compiled.traces),
+        exported=len(list_computing_ops(record)),
+        graphs=step.joined.graphs,
+        kernels=timed.kernels,
+        backward=len(step.passes[0].kernels),
+        lines=step.joined.lines,
+        codes=step.joined.codes,
+        removed=array("i", step.joined.removed),
+        remarks=step.joined.remarks,
+        guards=step.joined.guards,
+        times=timed.times,
+        left_out=_describe_absent(joint),
+    )
+
+
+def _bind_values(program: GraphProgram, given: str, device: str) -> list[Any]:
+    """The values of the placeholders.
+
+    Raises:
+        StagesMissing: one is unknown, or on another device.
+    """
+    inputs = program.graph.find_nodes(op="placeholder")
+    values = program.values or [None] * len(inputs)
+    bound = [_bind_value(node, value) for node, value in zip(inputs, values, strict=True)]
+    unknown = any(
+        value is None and node.meta.get("val") is not None
+        for node, value in zip(inputs, bound, strict=True)
+    )
+    if unknown or not any(map(_is_tangent, inputs)):
+        raise StagesMissing(
+            f"A {given} compiles only with its inputs. Trace the step here: "
+            "explorer.explore(loss_fn, (model, x, y), joint=True)."
+        )
+    home = next((str(v.device.type) for v in bound if isinstance(v, torch.Tensor)), "cpu")
+    if home == "meta":
+        raise StagesMissing("The step was traced without weights, so it cannot run.")
+    if home != device.partition(":")[0]:
+        raise StagesMissing(
+            f"The step was traced on {home}: move the model to {device} and trace it."
+        )
+    return bound
+
+
+def _bind_value(node: torch.fx.Node, value: Any) -> Any:
+    fake: Any = node.meta.get("val")
+    if _is_tangent(node):
+        return torch.ones(tuple(map(int, fake.shape)), dtype=fake.dtype, device=fake.device)
+    if isinstance(fake, torch.Tensor):
+        alike = isinstance(value, torch.Tensor) and value.dtype == fake.dtype
+        return value.detach() if alike and len(value.shape) == len(fake.shape) else None
+    if isinstance(fake, torch.SymInt):
+        return int(fake)
+    return value
+
+
+def _is_tangent(node: torch.fx.Node) -> bool:
+    role = joint_role(node.meta.get("desc"))
+    return role is not None and role.kind == "tangent"
+
+
+def _compile(
+    joint: torch.fx.GraphModule,
+    values: Sequence[Any],
+    steps: Steps,
+    around: AbstractContextManager[None],
+) -> _Compiled:
+    """Cuts the joint graph and compiles both passes.
+
+    Raises:
+        StagesMissing: torch cannot.
+    """
+    traces = []
+    started = time.perf_counter()
+    named = dict(
+        zip((n.name for n in joint.graph.find_nodes(op="placeholder")), values, strict=True)
+    )
+
+    def compile_traced(name: str, compile_one: Callable[[], Call]) -> Call:
+        steps.prefix = f"{name}: "
+        with compilation_traced(steps.artifact, in_python=True) as trace:
+            compiled = compile_one()
+        traces.append(trace)
+        return compiled
+
+    with around:
+        try:
+            steps.say("decomposing, and cutting into two passes")
+            with compiling_passes(joint):
+                passes = split_joint(joint)
+                read = _read_forward(passes, named)
+                forward = compile_traced(PASSES[0], lambda: compile_forward(joint, passes))
+                saved = read(forward)
+                backward = compile_traced(PASSES[1], lambda: compile_backward(joint, passes, saved))
+        except Exception as error:
+            raise StagesMissing(
+                f"torch does not compile this training step: {type(error).__name__}: "
+                f"{error_text(error)}"
+            ) from error
+
+    def call() -> Any:
+        with torch.no_grad():
+            return backward(read(forward))
+
+    return _Compiled(passes, traces, call, time.perf_counter() - started)
+
+
+def _read_forward(passes: Passes, values: Mapping[str, Any]) -> Callable[[Call], list[Any]]:
+    """Calls the forward pass, and returns the inputs of the backward pass.
+
+    Args:
+        passes: of the step.
+        values: of the joint graph's placeholders, by name.
+    """
+    inputs = [values[node.name] for node in passes.forward.graph.find_nodes(op="placeholder")]
+    returned = pytree.tree_leaves(passes.forward.graph.output_node().args)
+    names = [getattr(node, "name", "") for node in returned]
+    read = [node.name for node in passes.backward.graph.find_nodes(op="placeholder")]
+
+    def call(forward: Call) -> list[Any]:
+        results = forward(list(inputs))
+        saved = dict(zip(names[passes.outputs :], results[passes.outputs :], strict=True))
+        return [saved[name] if name in saved else values[name] for name in read]
+
+    return call
+
+
+def _join(record: Record, compiled: _Compiled) -> JoinedStep:
+    told = [PassTold(trace.texts, read_provenance(trace.texts)) for trace in compiled.traces]
+    return join_passes(record, told, compiled.passes.outputs)
+
+
+def _is_consistent(step: JoinedStep, record: Record, compiled: _Compiled) -> bool:
+    return all(
+        is_consistent(record, joined, read_provenance(trace.texts))
+        for joined, trace in zip(step.passes, compiled.traces, strict=True)
+    )
+
+
+@undone
+def _record_kernels(step: JoinedStep, compiled: _Compiled) -> Iterator[None]:
+    """Inside, the kernels of both passes have events of the profiler."""
+    with ExitStack() as stack:
+        for joined, trace in zip(step.passes, compiled.traces, strict=True):
+            names = [base_name(kernel.name) for kernel in joined.kernels if kernel.kind == "fused"]
+            stack.enter_context(kernels_recorded(trace.path, names))
+        yield
+
+
+def _describe_absent(joint: torch.fx.GraphModule) -> list[str]:
+    """Sentences on how this differs from a step of training."""
+    texts = [
+        "Not part of it: autograd's own calls, the accumulation of gradients, and the optimizer."
+    ]
+    described = joint.graph.output_node().meta.get("desc") or []
+    if any(type(told).__name__ == "InputMutationAOTOutput" for told in described):
+        texts.append(
+            "Buffers that the step changes are returned here; torch.compile writes them in place."
+        )
+    return texts
