@@ -57,7 +57,7 @@ class Exploration(OldNames):
         """Make one.
 
         Args:
-            session: the attempts behind it; `session.entry` is the current one.
+            session: its attempts; `session.entry` is the current one.
         """
         self.session = session
 

@@ -13,7 +13,7 @@ _ADDED = re.compile(r"While executing %| in graph: %|Original exception Tracebac
 def error_text(error: BaseException | None, most: int = 200) -> str:
     """The message of an error in at most so many characters.
 
-    Its type is said before a message that is a name alone, and in place of none.
+    Its type comes before a message that is only a name, and replaces an empty one.
     """
     text = " ".join(_ADDED.split(message_of(error))[0].split())
     kind = type(error).__name__

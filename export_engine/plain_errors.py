@@ -18,9 +18,9 @@ def harmless(text: object) -> str:
 
 
 class PlainError(Exception):
-    """Beside the kind of error that it is: `class ShapesError(PlainError, ValueError)`.
+    """A second base besides the kind of error: `class ShapesError(PlainError, ValueError)`.
 
-    Python writes an error's text to the terminal as it is, and names in it may be of a file.
+    Python prints an error's text unescaped, and names in it may come from a file.
     """
 
     def __str__(self) -> str:

@@ -16,7 +16,7 @@ class Progress(NamedTuple):
     label: str
     """Path of the module being entered, empty for the root; or what is being tried."""
     what: str = "module"
-    """What is counted: `module`, `op`, `fix` or `guarantee`. Of what is known already: `failure`,
+    """What is counted: `module`, `op`, `fix` or `guarantee`. For known facts: `failure`,
     whose label is the diagnosis, and `found`, whose label is a fix."""
 
 

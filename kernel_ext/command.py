@@ -133,7 +133,7 @@ class Command:
     generate: bool = False
     """Whether the call is of a model that generates, to be cut into programs."""
     joint: bool = False
-    """Whether the call gives a loss, whose backward pass is wanted, too."""
+    """Whether the call returns a loss whose backward pass is also wanted."""
     without_weights: bool = False
     """Whether to export a copy of the model on the meta device."""
     vs_compile: bool = False

@@ -46,7 +46,7 @@ class ProgressLine:
         Args:
             title: what is being exported.
             live: whether to show progress: where a shown line can be replaced, in a notebook.
-            doing: what is said before anything is told of progress.
+            doing: the text before any progress is reported.
         """
         self._title = title
         self._doing = doing

@@ -188,7 +188,7 @@ VOICE = [
     ),
 ]
 """What reads as translated: at 0 in texts for users, and counted in docstrings."""
-DOCSTRINGS = (5, 58, 4, 66, 19, 83, 83, 1, 37)
+DOCSTRINGS = (3, 10, 2, 9, 8, 10, 9, 0, 5)
 """How many docstrings match each rule, in the order above; a number only falls."""
 JAVASCRIPT = ("explorer/display/report.py",)
 """Files with code of the page in their strings."""

@@ -9,7 +9,7 @@ Answer = tuple[Any, list[bytes]]
 
 
 class Refusal(Exception):
-    """Why a request of the page is rejected. The message is shown as it is."""
+    """Why a request of the page is rejected. The message is shown unchanged."""
 
     def __init__(self, reason: str, report: str = "") -> None:
         """Make one.

@@ -287,7 +287,7 @@ def _run_with_files(asked: argparse.Namespace) -> int:
 
 
 def _read_pte(asked: argparse.Namespace) -> int:
-    """Prints what a file of ExecuTorch's holds; with --json, writes it, too."""
+    """Print the contents of an ExecuTorch file; with --json, also write them."""
     from explorer.results.pte import PteFile
 
     options = (*_WITH_TORCH, "diff", "html", "dynamic", "strict", "spec", "contracts", "model")

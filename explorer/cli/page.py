@@ -12,7 +12,7 @@ from explorer.opening.file_page import page_of_file
 from explorer.text.exit_codes import OK
 
 PROTOCOL = 1
-"""Of the two lines that are printed. An editor refuses one that it does not know."""
+"""The version of the two printed lines. An editor rejects one that it does not know."""
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -119,7 +119,7 @@ def _name_symbols(record: Record) -> str:
 
 
 def _word(record: Record, size: SizeInput, letters: dict[int, str], bounded: set[int]) -> str:
-    """`a`, `2*a + 1`, `_`; a symbol's bounds stand where it comes first."""
+    """`a`, `2*a + 1`, `_`; a symbol's bounds come with its first use."""
     letter = letters.get(size.symbol)
     if letter is None:
         return "_"

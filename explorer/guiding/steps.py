@@ -23,7 +23,7 @@ _MOST = 6
 
 
 def report_export(exploration: Exploration) -> Reply:
-    """Whether the call exports as it is."""
+    """Whether the call exports without changes."""
     record = exploration.record
     if exploration.ok:
         text = record.verdict.removeprefix("exported, ")

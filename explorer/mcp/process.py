@@ -87,7 +87,7 @@ class _Speaker:
             raise KeyboardInterrupt
 
     def begin(self, call: int) -> None:
-        """What is said from now on is about this call."""
+        """Messages from now on are about this call."""
         self._call, self._last, self._busy = call, 0.0, True
 
     def report(self, progress: Progress) -> None:

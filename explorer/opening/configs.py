@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _BATCH, _TOKENS, _TARGETS, _SAMPLES = 2, 16, 8, 16_000
 _WIDTH = 16
-"""Of an attention head of a small model."""
+"""The size of an attention head of a small model."""
 
 
 def explore_config(
@@ -160,7 +160,7 @@ _LAYERS = (
     "encoder_num_layers",
 )
 _PAIRS = (("encoder_layers", "decoder_layers"), ("num_layers", "num_decoder_layers"))
-"""Of an encoder and a decoder."""
+"""The inputs of an encoder and a decoder."""
 _HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
 _HIDDEN = ("hidden_size", "n_embd", "dim", "d_model")
 _CAPS = {

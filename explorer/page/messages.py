@@ -140,7 +140,7 @@ class StagesRequest(OfAttempt):
     backend: str
     device: str
     options: dict[str, bool] = {}
-    """Of the compiler, on or off: `max_autotune`."""
+    """Options of the compiler, on or off: `max_autotune`."""
 
 
 class DelegateRequest(OfAttempt):
@@ -404,9 +404,9 @@ class Frozen(Struct):
     texts: list[list[list[TextDiff] | None]]
     """The same of their texts."""
     pages: dict[str, CodeText]
-    """The pages on the codes that stand in the Records."""
+    """The pages on the codes in the Records."""
     programs: SetState | None = None
-    """Of a report of a set of programs."""
+    """The set, for a report of a set of programs."""
     costs: list[CostTable | None] = []
     """Per attempt, what its program costs; null where there is none."""
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _OF_CHECKS = ("aten._assert", "aten.sym_", "torch.sym_", "operator.")
 _TAKES_APART = "operator.getitem"
-"""Of the functions on Python values, the one that is also for tensors."""
+"""The function on Python values that also accepts tensors."""
 
 
 class ContractDifferences:

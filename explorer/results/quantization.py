@@ -121,7 +121,7 @@ class Quantized:
 
     @property
     def bytes(self) -> int:
-        """Of the parameters, buffers and constants that ops read; 0 where nothing is quantized."""
+        """Bytes of the weights and constants that ops read; 0 if nothing is quantized."""
         return self._found.bytes if self._found else 0
 
     @property
@@ -131,7 +131,7 @@ class Quantized:
 
     @property
     def unread_bytes(self) -> int:
-        """Of the tensors that the program holds and no op reads, such as the float weights."""
+        """Bytes of tensors in the program that no op reads, such as the float weights."""
         return self._found.unread_bytes if self._found else 0
 
     def accuracy(

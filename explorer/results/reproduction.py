@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from export_engine.reproduce import Reproduction
 
 SECONDS = 60.0
-"""How long a script is made shorter, if nothing is said."""
+"""The default time limit for making a script shorter."""
 
 
 class Reproduced:

@@ -78,7 +78,7 @@ class DroppedProgram(StoredAttempt):
         return replace(new_exported, agreement=self.agreement)
 
     def _is_described_by(self, made: Exported) -> bool:
-        """Whether the Record is of this attempt, too, with the names of its nodes."""
+        """Whether the Record also fits this attempt, with the names of its nodes."""
         from export_engine.archive import find_difference
         from export_engine.describe import describe
 

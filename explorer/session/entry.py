@@ -90,7 +90,7 @@ class Entry:
         return entry
 
     def with_attempt(self, stored: StoredAttempt, from_file: bool) -> Entry:
-        """The same entry once its attempt is in memory; the Record of a file then says so."""
+        """The same entry once its attempt is in memory; the Record of a file then shows it."""
         if from_file:
             return replace(self, stored=stored, revision=self.revision + 1)
         return self.holding(stored)

@@ -30,7 +30,7 @@ PANES = (
 _TEACHING = "teaching"
 """Not one pane: graph and source alone, in large type."""
 _CALLED = {"verify": "guarantees"}
-"""Panes that their tab calls otherwise."""
+"""Panes whose tab has a different name."""
 
 
 def first_look(

@@ -27,7 +27,7 @@ class OwnDefect(RuntimeError):
 
 
 def find_defect(error: BaseException, doing: str) -> OwnDefect | None:
-    """The defect behind an exception; None if it is about the user's input."""
+    """The defect that caused an exception; None if it is about the user's input."""
     if isinstance(error, OwnDefect):
         return error
     return OwnDefect(error, doing) if is_ours(error) else None

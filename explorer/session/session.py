@@ -1,4 +1,4 @@
-"""The Session: the attempts behind one view, each made from an earlier one, or the first.
+"""The Session: the attempts of one view, each made from an earlier one, or the first.
 
 An attempt is never changed and none is lost. The current one, whose program the user has, changes
 only to something better or by the user's choice.
@@ -70,7 +70,8 @@ class Session:
         self.guided: object = None
         """The guide that walked it through, which lives as long as it."""
         self.check_twin: Callable[[Verified, Record, int, Report | None], Verified] | None = None
-        """For a model without weights: verifies its small twin, and says so in what is verified."""
+        """For a model without weights: verifies its small twin, and reports that with the
+        result."""
         exported = [n for n, other_entry in enumerate(entries) if other_entry.ok]
         self.current = exported[0] if exported else 0
         """The attempt that the user has: the first that exported, else the first."""

@@ -11,7 +11,7 @@ def find_variable(session: object) -> str:
     """How the main module, whose variables a notebook's cells share, gets at a result.
 
     Args:
-        session: the one behind the result.
+        session: the session of the result.
 
     Returns:
         The variable, `net`, or the program of a set, `kit['decode']`; a name with a leading

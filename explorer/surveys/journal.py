@@ -50,7 +50,7 @@ class Journal:
         self.problem = ""
 
     def _append(self, line: bytes) -> None:
-        """Raises OSError, and leaves the file as it was, if the line cannot be written whole."""
+        """Raises OSError, and leaves the file unchanged, if the line cannot be written whole."""
         end = b"" if self._ends_whole() else b"\n"
         file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:

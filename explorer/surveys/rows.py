@@ -36,7 +36,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str = ""
     """Why it did not export; of a program, its verdict."""
     code: str = ""
-    """Of the diagnosis, also where fixes cured it: `EX111`."""
+    """The code of the diagnosis, even if fixes cured it: `EX111`."""
     kind: str = ""
     place: str = ""
     """The line that failed: `model.py:12`."""
@@ -60,7 +60,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     parameters: int = 0
     backends: list[BackendRow] = []
     seconds: float = 0.0
-    """Of the whole process."""
+    """Peak bytes of the whole process."""
     export_seconds: float = 0.0
     peak: int = 0
     """The most memory of the process, in bytes."""

@@ -20,7 +20,7 @@ _WIDE = 27
 
 
 def generation_lines(trials: Sequence[GenerationTrial]) -> list[str]:
-    """A table of each backend's trials; a sentence that is the same for several stands once.
+    """A table of each backend's trials; a sentence shared by several is printed once.
 
     Each time is followed by eager's. A footnote says what the rate counts.
     """

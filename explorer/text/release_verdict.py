@@ -55,7 +55,7 @@ class Release(Struct, frozen=True):
     """The verdict with its reasons, in a line."""
     items: list[ReleaseItem]
     sign: State = "good"
-    """The worst of what was looked at: `good` also where nothing was since the export."""
+    """The worst of the checked items: also `good` if nothing was checked since the export."""
     doubted: list[str] = []
     """Names of guarantees that held, but that another result contradicts."""
 

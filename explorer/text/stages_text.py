@@ -94,7 +94,7 @@ def _pass_lines(stages: Stages) -> list[str]:
 
 
 def slowest_lines(stages: Stages, most: int = _SLOWEST) -> list[str]:
-    """The slowest lines; the lines of one kernel stand together, and their time is not split."""
+    """The slowest lines; the lines of one kernel are one row, and their time is not split."""
     total = sum(max(kernel.microseconds, 0.0) for kernel in stages.kernels)
     if total <= 0:
         return []

@@ -32,7 +32,7 @@ def read(union: schema.Union, kind: str) -> Any:
 
 
 class _GraphName(msgspec.Struct):
-    """Of a graph that an operator is given; the graph is read where its node is."""
+    """The name of a graph passed to an operator; the graph is read with its node."""
 
     name: str
     graph: msgspec.Raw

@@ -77,11 +77,11 @@ class FileSource:
         return trees(self._module)
 
     def inputs(self) -> list[Entry]:
-        """Of the flat program, once its graph has been read."""
+        """Field of the flat program, once its graph has been read."""
         return self._inputs
 
     def outputs(self) -> list[Entry]:
-        """Of the flat program, once its graph has been read."""
+        """Field of the flat program, once its graph has been read."""
         return self._outputs
 
     @cached_property

@@ -54,7 +54,7 @@ class _Result(NamedTuple):
     """Empty for None, a constant and a list."""
     value: Value
     items: Sequence[_Result] = ()
-    """Of a list."""
+    """The element kind of a list."""
 
 
 def _values_of(results: Sequence[_Result]) -> Value:
@@ -123,7 +123,7 @@ class FileGraph:
             raise ArchiveError("It has more nested graphs, or deeper ones, than torch writes.")
         shared.graphs += 1
         self.positions: dict[str, int] = {}
-        """Of the nodes that have been read, by torch's names."""
+        """Values of the nodes that have been read, by torch's names."""
         self._shared = shared
         self._graph = graph
         self._constants = constants
@@ -338,7 +338,7 @@ def _name_of_value(value: schema.Named | schema.SymArgument) -> str:
 
 
 def _by_name(argument: schema.NamedArgument, target: Target) -> bool:
-    """Whether an argument is passed by keyword; before torch 2.6 only the schema says so."""
+    """Whether an argument is passed by keyword; before torch 2.6 only the schema tells."""
     if not argument.name:
         return False
     if argument.kind is None:

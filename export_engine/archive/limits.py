@@ -16,7 +16,7 @@ JSON_BYTES = 2**28
 CONFIG_BYTES = 2**26
 """Bytes of a member that lists weights."""
 PLAN_BYTES = 2**22
-"""Bytes of what is said of how programs generate."""
+"""Bytes of a generation plan."""
 SMALL_BYTES = 2**12
 """Bytes of a member that holds a version."""
 RATIO = 200
@@ -69,7 +69,7 @@ SOURCE_CHARACTERS = 20_000_000
 """Of all source files in our Record together."""
 
 FORMULA_CHARACTERS = 4_000
-"""Of the text of a guard that is made a formula, and shown."""
+"""Characters of a guard that is parsed as a formula, and shown."""
 SYMBOLS = 100_000
 GUARDS = 20_000
 """Guards that travel with a program."""

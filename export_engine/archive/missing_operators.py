@@ -1,4 +1,4 @@
-"""Operators that a program calls and this process does not have: torch says so only in its log."""
+"""Operators that a program calls and this process lacks: torch only logs them."""
 
 from __future__ import annotations
 

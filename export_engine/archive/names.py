@@ -14,7 +14,7 @@ class Names:
         self._shown: dict[str, str] = {}
 
     def display(self, text: str) -> str:
-        """A valid name as it is; any other text quoted."""
+        """A valid name unchanged; any other text quoted."""
         cached = self._shown.get(text)
         if cached is None:
             fine = len(text) <= limits.TEXT and all(

@@ -172,7 +172,7 @@ def _entries(record: Record, read: Record) -> list[Any]:
 
 
 def _containers(record: Record) -> tuple[str, str]:
-    """Of a call's inputs and outputs; empty where they are unread, or an older Record has none."""
+    """Specs of a call's inputs and outputs; empty if unread, or missing in an older Record."""
     return record.signature.takes, record.signature.returns
 
 

@@ -22,7 +22,7 @@ Int = Annotated[int, msgspec.Meta(ge=-limits.INTEGER - 1, le=limits.INTEGER)]
 Float = float | Literal["Infinity", "-Infinity", "NaN"]
 """torch writes numbers that JSON lacks as text."""
 UNUSED = msgspec.Raw(b"null")
-"""Of a field that torch writes and a Record does not need."""
+"""The type of a field that torch writes and a Record does not need."""
 Union = dict[str, msgspec.Raw]
 """`{"as_tensor": {"name": "x"}}`."""
 
@@ -206,7 +206,7 @@ class Range(msgspec.Struct):
 
 
 class Version(msgspec.Struct):
-    """Of the schema."""
+    """The version of the schema."""
 
     major: Int
     minor: Int

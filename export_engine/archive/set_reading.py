@@ -20,7 +20,7 @@ from export_engine.record import GenerationPlan, GenerationTrial
 
 
 class KeptSet(msgspec.Struct, frozen=True):
-    """What `save_set` keeps of a set beside its programs. From a file it is a claim, as it is."""
+    """What `save_set` keeps of a set beside its programs. From a file it is an unchecked claim."""
 
     order: list[str] = []
     """The programs in the order in which they are called."""

@@ -64,8 +64,8 @@ class Agreement:
     def verdict(self) -> Verdict:
         """The worst outcome; `not checked` if eager failed at every size.
 
-        A program that agrees elsewhere may reject sizes of 0 and 1: a call at them fails aloud, and
-        it is said that it does.
+        A program that agrees elsewhere may reject sizes of 0 and 1: a call at them fails with an
+        error, which the sentence mentions.
         """
         outcomes = {trial.outcome for trial in self.trials if not trial.refuses_small}
         outcomes = outcomes if "agrees" in outcomes else {trial.outcome for trial in self.trials}

@@ -65,7 +65,7 @@ class GraphProgram:
         paths: Sequence[str] = (),
         values: Sequence[Any] = (),
     ) -> None:
-        """Make one. The graph module itself is left as it is.
+        """Make one. The graph module itself is unchanged.
 
         Args:
             graph_module: the graph, with the tensors and graphs that its nodes name.

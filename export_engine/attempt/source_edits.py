@@ -256,7 +256,7 @@ def _compile(text: str, file: str, within: str = "") -> CodeType | None:
 
 
 class _WithoutReturns(ast.NodeTransformer):
-    """Leaves out what only a function can have; what is defined in it stays as it is."""
+    """Leaves out what only a function can have; definitions inside it are unchanged."""
 
     def visit_Return(self, node: ast.Return) -> ast.Pass:
         return ast.copy_location(ast.Pass(), node)

@@ -1,6 +1,6 @@
 """Makes a module of whatever the user wants exported: torch.export takes only modules.
 
-A module is passed on as it is. Any other callable is wrapped in a module of its own, with the same
+A module is passed on unchanged. Any other callable is wrapped in a module of its own, with the same
 signature; modules that the callable reaches (as its `self`, in a closure, by a global name) become
 submodules, so that their parameters stay parameters instead of turning into constants.
 """

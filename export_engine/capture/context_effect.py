@@ -43,7 +43,7 @@ def _nodes(program: torch.export.ExportedProgram) -> Iterator[torch.fx.Node]:
 
 
 def _difference(mine: torch.fx.Node, theirs: torch.fx.Node) -> str:
-    """How two nodes differ, as what is said of the first; empty where they do not."""
+    """How two nodes differ, as a phrase about the first; empty if they do not."""
     if (mine.op, str(mine.target)) != (theirs.op, str(theirs.target)):
         return f"is {mine.target} with it, and {theirs.target} without"
     for one, other in zip(_tensors(mine), _tensors(theirs), strict=False):

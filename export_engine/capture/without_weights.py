@@ -22,7 +22,7 @@ def copy_without_weights(
 
     Args:
         target: a module, or a method of one.
-        args: the call's positional arguments; tensors in them become meta tensors, too.
+        args: the call's positional arguments; tensors in them also become meta tensors.
         kwargs: its keyword arguments.
 
     Raises:

@@ -417,7 +417,7 @@ COUNTED_HERE: dict[str, Rule] = dict(
         *_name_rules("outer ger diff __and__ __or__ __xor__ __lshift__ __rshift__", _of_result(1)),
     ]
 )
-"""Ops with a rule of this project's: how many for each element is said in `docs`."""
+"""Ops with a rule of this project's: `docs` lists the FLOPs for each element."""
 
 POINTWISE = frozenset(
     _split(

@@ -1,4 +1,4 @@
-"""Live memory along a graph: what each op adds, and what is let go of behind it."""
+"""Live memory along a graph: what each op adds, and what is released after it."""
 
 from __future__ import annotations
 

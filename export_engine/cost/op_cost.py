@@ -41,7 +41,7 @@ _LEVELS = "torch._functorch.predispatch."
 _UNDECLARED = frozenset(
     {"aten._unsafe_view", f"{_LEVELS}_add_batch_dim", f"{_LEVELS}_remove_batch_dim"}
 )
-"""Ops that give a view, and whose schema does not say so."""
+"""Ops that return a view although their schema does not declare it."""
 _CAST = frozenset(f"aten.{name}" for name in ("to", "type_as", "contiguous", "reshape", "flatten"))
 """Ops whose schema allows a view, and which copy where the type or the layout changes."""
 

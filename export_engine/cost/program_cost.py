@@ -68,7 +68,7 @@ class CostAt:
     flops: int
     """Of all ops that are counted; see `unknown`."""
     torch_flops: int
-    """Of these, what `torch.utils.flop_counter` counts, too: matrices, convolutions, attention."""
+    """The part that `torch.utils.flop_counter` also counts: matrices, convolutions, attention."""
     read: int
     """Bytes."""
     written: int

@@ -72,7 +72,7 @@ def _math(
 ) -> Amount | None:
     """Bytes that `_scaled_dot_product_attention_math` makes.
 
-    Scaled queries and keys, weights before and behind the softmax, a mask of what is finite. Half
+    Scaled queries and keys, weights before and after the softmax, a mask of what is finite. Half
     precision is computed in float32.
     """
     result = call.elements(*call.results[:1])

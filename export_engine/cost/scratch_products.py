@@ -32,7 +32,7 @@ def _blocks(
 ) -> Amount | None:
     """The blocks of one thread in oneDNN's bfloat16 product, on a CPU with AVX-512.
 
-    Of the right operand 64 columns, and their sums in float32, of at most 256 rows.
+    They hold 64 columns of the right operand, and their sums in float32, of at most 256 rows.
     """
     if dtype != "bfloat16" or rows is None or depth is None or columns is None:
         return None

@@ -49,13 +49,13 @@ class Delegated:
 def delegate(
     attempt: Exported, record: Record, backend: DelegationBackend, *, measure: bool = False
 ) -> Delegated:
-    """Lowers a copy of a program, and says what the backend took of it.
+    """Lower a copy of a program, and describe what the backend took.
 
     Args:
         attempt: a program.
         record: its Record.
         backend: one that can be asked here; see `find_backend`.
-        measure: run the lowered program, too, where its runtime is here, and time its ops.
+        measure: also run the lowered program if its runtime is here, and time its ops.
     """
     started = time.perf_counter()
     lowered = backend.lower(attempt.program)

@@ -34,7 +34,7 @@ BUILT_IN: tuple[type[DelegationBackend], ...] = (
 
 
 def delegation_backends() -> dict[str, DelegationBackend]:
-    """Every delegation backend by name, in display order. A broken one says so."""
+    """Every delegation backend by name, in display order. A broken one reports its error."""
     return collect_backends(BUILT_IN, GROUP, DelegationBackend, _Broken)  # type: ignore[type-abstract]
 
 

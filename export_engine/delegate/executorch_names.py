@@ -1,7 +1,7 @@
 """ExecuTorch's names that it does not document, each with what goes without it.
 
-ExecuTorch changes faster than torch. Where a name is missing, what needs it is left out and the
-delegation says so in its notes.
+ExecuTorch changes faster than torch. If a name is missing, features that need it are left out,
+and the delegation's notes list them.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from export_engine.run import Origins
 from export_engine.torch_internals import is_edge_op, origins
 
 REFUSED = "export_explorer_verdict"
-"""Where a node's meta keeps what was said of it, since nodes are copied while they are lowered."""
+"""The key of a reason in a node's meta, since nodes are copied while they are lowered."""
 _MOST_LINES = 8
 
 

@@ -36,7 +36,7 @@ def print_argument(
     Args:
         value: the argument.
         inputs: the nodes that holes stand for; those of this argument are added.
-        sequences: as what each sequence is written, `list` or `tuple`; None for as it is.
+        sequences: as what each sequence is written, `list` or `tuple`; None to keep its type.
         atom: of whatever is not a plain Python value.
     """
     if isinstance(value, tuple | list):

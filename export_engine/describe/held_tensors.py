@@ -1,4 +1,4 @@
-"""What is told of tensors that a program holds: their bytes, and the ends of scales."""
+"""Facts about tensors that a program holds: their bytes, and the ends of scales."""
 
 from __future__ import annotations
 

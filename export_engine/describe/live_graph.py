@@ -175,7 +175,7 @@ def _plain_name(of: Any) -> str:
 
 
 def _sequences_of(node: Node) -> type | None:
-    """How every sequence among a node's arguments is written; None for as it is."""
+    """How every sequence among a node's arguments is written; None to keep its type."""
     if node.op == "output" or isinstance(node.target, HigherOrderOperator):
         return tuple
     return list if isinstance(find_aten_op(node.target), OpOverload) else None

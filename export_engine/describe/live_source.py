@@ -64,11 +64,11 @@ class LiveSource:
         return pytree.dump_tree(call.in_spec), pytree.dump_tree(call.out_spec)
 
     def inputs(self) -> list[Entry]:
-        """Of the flat program."""
+        """Field of the flat program."""
         return self._inputs
 
     def outputs(self) -> list[Entry]:
-        """Of the flat program."""
+        """Field of the flat program."""
         return self._outputs
 
     @cached_property

@@ -119,10 +119,10 @@ class ProgramSource(Protocol):
         """The target of a node."""
 
     def inputs(self) -> Sequence[Entry]:
-        """Of the flat program, once its graph has been read."""
+        """Field of the flat program, once its graph has been read."""
 
     def outputs(self) -> Sequence[Entry]:
-        """Of the flat program, once its graph has been read."""
+        """Field of the flat program, once its graph has been read."""
 
     @property
     def input_paths(self) -> Sequence[str]:
@@ -159,4 +159,4 @@ class ProgramSource(Protocol):
 
     @property
     def most_characters(self) -> int:
-        """Of the text of a guard or a size that is made a formula."""
+        """Characters of a guard or a size that is parsed as a formula."""

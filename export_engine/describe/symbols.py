@@ -26,7 +26,7 @@ class Symbols:
         Args:
             names: torch's name of a symbol, `s77`, to the user's.
             places: torch's name of a symbol to the dim it was made for, `x.shape[0]`. Symbols found
-                equal later are one in the program; the guard that says so names both places.
+                equal later are one in the program; the guard for it names both places.
             shared: whether input dims of one name are one symbol, too, as what was asked for says.
         """
         self._names = dict(names)
@@ -64,7 +64,7 @@ class Symbols:
         return self._names.get(symbol, symbol) if shares else symbol
 
     def size(self, size: AnySize | float) -> Size:
-        """A size as it stands in the Record: a number, or the text of an expression."""
+        """A size in the Record's form: a number, or the text of an expression."""
         if isinstance(size, Expression):
             if size.is_number and isinstance(size.value, int):
                 return size.value

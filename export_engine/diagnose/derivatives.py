@@ -65,7 +65,7 @@ def derivative_after(place: Place) -> Diagnosis | None:
 
 
 def _later(place: Place) -> Iterator[Place]:
-    """The statements behind a place's in its function."""
+    """The statements after a place's in its function."""
     statement = place.code.statement(place.stack[-1].line) if place.code else None
     function = place.code.function(statement) if place.code and statement is not None else None
     for node in ast.walk(function) if function is not None else ():

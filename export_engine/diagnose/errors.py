@@ -35,7 +35,7 @@ def cause(error: BaseException) -> BaseException:
 def break_type(error: BaseException) -> str:
     """Dynamo's name of the graph break; empty if there is none.
 
-    Up to torch 2.11, a UserError counts as one there, too.
+    Up to torch 2.11, a UserError also counts as one there.
     """
     for other_error in chain(error):
         kind = getattr(other_error, "gb_type", None)

@@ -37,7 +37,7 @@ class Place:
 
     stack: Stack = ()
     position: Position | None = None
-    """Of the instruction in the innermost frame."""
+    """Positions of the instruction in the innermost frame."""
 
     @cached_property
     def code(self) -> Code | None:
@@ -65,7 +65,7 @@ class Place:
 
     @property
     def span(self) -> Span | None:
-        """Where the expression stands."""
+        """The position of the expression."""
         return self.span_of(self.expression)
 
     def text_of(self, node: ast.expr | None) -> str:
@@ -73,7 +73,7 @@ class Place:
         return self.code.text(node) if self.code and node else ""
 
     def span_of(self, node: ast.expr | ast.stmt | None) -> Span | None:
-        """Where a node of the same file stands."""
+        """The position of a node of the same file."""
         return self.code.span(node) if self.code and node else None
 
 

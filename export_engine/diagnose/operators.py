@@ -161,7 +161,7 @@ def _dtype(tensor: torch.Tensor) -> str:
 
 
 def _value_of(node: ast.expr, variables: Mapping[str, Any]) -> Any:
-    """The object behind a name, or an attribute of a module, found without running user code."""
+    """The object of a name, or of a module's attribute, found without running user code."""
     if isinstance(node, ast.Name):
         return variables.get(node.id)
     if not isinstance(node, ast.Attribute):

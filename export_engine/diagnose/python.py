@@ -187,7 +187,7 @@ def _where_leaked(attempt: Failed, names: set[str]) -> Stack:
 
 
 def _diagnose_derivative_on_gpu(attempt: Failed, names: set[str]) -> Diagnosis | None:
-    """Diagnoses the derivative in or behind the line that was traced before a constant was read.
+    """Diagnose the derivative in or after the line that was traced before a constant was read.
 
     The ops of a backward pass on a GPU are of a thread of autograd's, which has no line of the
     model.

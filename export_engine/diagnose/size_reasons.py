@@ -32,14 +32,14 @@ _INTS_ALONE = frozenset(
         *("unfold", "fold", "stft", "istft", "pixel_shuffle", "pixel_unshuffle"),
     }
 )
-"""torch's functions and methods that take nothing but ints behind the tensor."""
+"""torch's functions and methods that take only ints after the tensor."""
 _INTS_OF_SHAPES = frozenset(
     {"affine_grid", "kron", "multi_dot", "chain_matmul", "take_along_dim", "gradient"}
 )
 """torch's functions that compute with the sizes of their tensors as plain ints."""
 _FORWARD_MODE = ("jvp", "jacfwd", "linearize")
 _OF_PATTERNS = ("einsum", "rearrange", "reduce", "repeat")
-"""Functions of torch and einops that take a pattern of axes, in which no size stands."""
+"""Functions of torch and einops that take a pattern of axes, which has no sizes."""
 _LOGGERS = ("log", "logger", "logging", "warnings")
 _BECOMES_ONE = re.compile(r".*[^\d.].* (?:!= 1|> 1)")
 """Why the number of pieces is fixed."""
@@ -202,7 +202,7 @@ def _forward_derivative(statement: ast.stmt | None) -> ast.Call | None:
 
 
 def _is_given(value: ast.expr) -> bool:
-    """Whether a value stands in the code, or in the module: no size of an input."""
+    """Whether a value is in the code, or in the module, and is not a size of an input."""
     if isinstance(value, ast.Attribute):
         return isinstance(value.value, ast.Name) and value.value.id == "self"
     return isinstance(value, ast.Constant)

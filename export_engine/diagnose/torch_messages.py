@@ -16,11 +16,11 @@ LEAKED = "fake tensor in the exported program constant"
 WRAPPED = "Expected FakeTensor, got <class 'torch.Tensor'>"
 """Up to torch 2.12, of a tensor that `torch.func` wrapped."""
 TRANSFORMED = "view functorch tensor"
-"""Of a constant of the program that a transform of `torch.func` left."""
+"""The message on a constant that a transform of `torch.func` left in the program."""
 COUNTED = re.compile(r"builtin operator `range` with argument types \[[^\]]*'Tensor'")
 """In strict mode, of a loop over `range(lengths.max())`."""
 COUNTED_LATER = "DelayGraphBreakVariable() does not implement python_type()"
-"""The same from torch 2.15 on, which says it of other uses of the number, too."""
+"""The same from torch 2.15 on, which also raises it for other uses of the number."""
 NO_MEMORY = ("data is not allocated yet", "access data pointer of", "doesn't have storage")
 NOT_SWAPPED = "_apply(): Couldn't swap"
 COPIED = "elem.device.type must be 'meta'"
@@ -196,7 +196,7 @@ _SAVED_NUMBER = "'SymInt' object has no attribute 'unsqueeze'"
 def counts_gradients_wrong(message: str) -> bool:
     """Whether torch's scan failed on what has no gradient, beside what has one.
 
-    That is an output, or a number from data that the backward pass would need.
+    That is an output, or a data-dependent number that the backward pass would need.
     """
     return "outs_to_grad length" in message or _SAVED_NUMBER in message
 

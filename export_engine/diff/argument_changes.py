@@ -11,7 +11,7 @@ def find_changed_arguments(before: str, after: str, schema: str) -> tuple[str, s
     """Differences of two calls of an op: `value=0.5` and `value=0.7`.
 
     Args:
-        before: arguments as text, `({}, 0.5)`, with `{}` where an input stands.
+        before: arguments as text, `({}, 0.5)`, with `{}` for each input.
         after: the same of the other call.
         schema: of the op, as torch prints it; empty where it has none.
 

@@ -1,4 +1,4 @@
-"""A node's arguments by the names of its op's parameters, with the inputs that stand in each."""
+"""A node's arguments by the names of its op's parameters, with the inputs in each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Argument(NamedTuple):
     """An argument of a call."""
 
     text: str
-    """With `{}` where an input stands."""
+    """With `{}` for each input."""
     inputs: tuple[int, ...]
     """Positions among the node's inputs, in order."""
 

@@ -1,7 +1,7 @@
 """Whether ops that write or draw random numbers come in the same order in two graphs.
 
-An op in place may not trade places with an op on the same memory. Which values share memory is
-told by the schemas of ops; where none is known, every input counts as written.
+An op in place may not trade places with an op on the same memory. Schemas of ops define which
+values share memory; without one, every input counts as written.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Effects:
         return read_call(text, target.schema if target else "")
 
     def _inputs_by_name(self, node: int, names: Sequence[str]) -> list[int]:
-        """The inputs that stand in the arguments of these names."""
+        """The inputs in the arguments of these names."""
         call = self._call(node)
         positions = [at for name in names if name in call for at in call[name].inputs]
         return [self.inputs[node][at] for at in positions if at < len(self.inputs[node])]
@@ -102,7 +102,7 @@ class Effects:
         return self._inputs_by_name(node, names) if names else []
 
     def _is_evaluated(self, node: int) -> bool:
-        """Whether an op is told that it does not train."""
+        """Whether an op has training=False."""
         call = self._call(node)
         flags = [call[name].text for name in _TRAINS if name in call]
         return bool(flags) and all(flag in _FALSE for flag in flags)

@@ -48,7 +48,7 @@ class Mismatch(Exception):
 
     graphs: GraphPair
     node: int
-    """Of the first program; -1 where it has none."""
+    """The node of the first program; -1 if it has none."""
     partner: int
     what: What
     before: str
@@ -125,8 +125,8 @@ class _Side:
     def is_left_out(self, node: int) -> bool:
         """Whether it does nothing: it cannot fail, and nobody reads it.
 
-        Saving adds a getitem for each result; tracing an assert of `a != b` once more leaves the
-        comparison behind; one of two sizes that torch knows as the same asserts that a size is
+        Saving adds a getitem for each result; tracing an assert of `a != b` again leaves an
+        unused comparison; one of two sizes that torch knows as the same asserts that a size is
         itself.
         """
         if self.is_read[node]:
@@ -222,7 +222,7 @@ class Walk:
         return Mismatch(self.graphs, node, self.partner.get(node, -1), what, before, after)
 
     def places(self, node: int) -> tuple[str, str]:
-        """Where a node stands in each graph: `before mul`, `after mul`."""
+        """The position of a node in each graph: `before mul`, `after mul`."""
         return tuple(
             f"after {side.name(at - 1)}" if at else "first"
             for side, at in ((self.one, node), (self.other, self.partner[node]))

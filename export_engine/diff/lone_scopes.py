@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _ASIDE = frozenset(OPS.index(op) for op in ("placeholder", "get_attr", "output"))
 _FEWEST = 2
-"""A module of one op is told as that op, with its type and line."""
+"""A module of one op is listed as that op, with its type and line."""
 
 
 def lone_scopes(

@@ -64,7 +64,7 @@ class _Changes:
         self._matching = matching
         self._is_proven = is_proven
         self._types: set[int] = set()
-        """Nodes of the first graph whose value is of another type."""
+        """Nodes of the first graph whose value has a different type."""
 
     def of(self, node: int) -> list[Change]:
         """The changes of a node; called in order, so that consequences are known as such."""

@@ -22,12 +22,12 @@ _WRITTEN = "user_input"
 
 
 def other_differences(before: Side, after: Side, main: GraphDiff) -> Iterator[Difference]:
-    """Of the signature, of symbols and their ranges, and of guards.
+    """Differences of the signature, of symbols and their ranges, and of guards.
 
     Args:
         before: the first program.
         after: the second.
-        main: the difference of their main graphs, which tells of inputs of another type.
+        main: the difference of their main graphs, which lists inputs of a different type.
     """
     yield from _input_differences(before, after, main)
     yield from _path_differences(before, after)
@@ -74,7 +74,7 @@ def _inputs(side: Side) -> dict[str, InputEntry]:
 
 
 def _path_differences(before: Side, after: Side) -> Iterator[Difference]:
-    """User inputs that a caller passes otherwise, and buffers that only one program saves.
+    """User inputs that a caller passes differently, and buffers that only one program saves.
 
     An argument that is passed by position may be renamed; it may not take the name of another one.
     """

@@ -18,7 +18,7 @@ class Label(NamedTuple):
     op: str
     target: str
     arguments: str
-    """With a mark where an input stands."""
+    """With a mark for each input."""
     type: str
 
 

@@ -18,7 +18,7 @@ _SAMPLES = 200
 _FEW = 0.1
 """A condition that accepts less than this share of a range makes the range misleading."""
 _MOST_TOKENS = 5_000
-"""Of the formulas that are tried, together; those after them are of the same origin, as a rule."""
+"""Characters of all formulas that are tried; later ones usually have the same origin."""
 
 
 def check_hidden_conditions(record: Record, exported: Exported | None) -> Iterator[Finding]:

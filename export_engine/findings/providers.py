@@ -52,8 +52,8 @@ def look(exported: Exported, record: Record) -> Analysis:
     """What is wrong or surprising about an attempt, and what was not looked for.
 
     Args:
-        exported: an attempt. For a program from a file, the model and the call are not known: what
-            the lines that it names tell is said, and what they do not is not known.
+        exported: an attempt. For a program from a file, the model and the call are not known: only
+            the lines that it names are used.
         record: the attempt, described.
     """
     families = [

@@ -1,6 +1,6 @@
 """The ops of a Record, for findings that need no more than that: no torch, no program, no source.
 
-So that what is found of an export is found of a file that was only read, too.
+So findings on an export are the same as on a file that was only read.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ class Op(NamedTuple):
         return None
 
     def reads(self, name: str) -> list[int]:
-        """The nodes of its graph that stand in an argument."""
+        """The nodes of its graph in an argument."""
         return self.nodes_in(self.argument(name) or "")
 
     def first(self) -> list[int]:
-        """The nodes of its graph that stand in the first argument."""
+        """The nodes of its graph in the first argument."""
         by_position, _ = call_arguments(self.record.strings[self._graph.args[self.node]])
         return self.nodes_in(by_position[0]) if by_position else []
 

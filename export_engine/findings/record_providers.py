@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from export_engine.attempt import Exported
 
 RecordProvider = Callable[[Record, "Exported | None"], Iterable[Finding]]
-"""It is given the attempt, too, where there is one: a finding has a fix only then."""
+"""It also receives the attempt, if there is one: only then does a finding have a fix."""
 
 RECORD_PROVIDERS: tuple[tuple[RecordProvider, tuple[Kind, ...]], ...] = (
     (writes.check_writes, (Kind.WRITTEN_INPUT, Kind.WRITTEN_CONSTANT)),

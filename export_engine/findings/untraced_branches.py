@@ -26,7 +26,7 @@ _SMALL = (0, 1)
 
 @dataclass
 class _Branch:
-    """A line that asks for conditions, and the sizes at which one of them is otherwise."""
+    """A line that checks conditions, and the sizes at which one of them differs."""
 
     stack: Stack
     sizes: dict[str, None] = field(default_factory=dict)

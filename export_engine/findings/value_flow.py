@@ -1,7 +1,7 @@
 """Finds expressions with values from outside the model, and follows where they go.
 
 Some calls and attributes give such a value: the time, a setting of torch, a tensor's memory layout.
-Names assigned from it and results of functions that return it count, too. It reads source and runs
+Names assigned from it and results of functions that return it also count. It reads source and runs
 nothing.
 """
 

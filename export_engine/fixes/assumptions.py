@@ -40,7 +40,7 @@ def suggest_assumptions(attempt: Failed) -> Iterator[Fix]:
 
 
 def _fails_alike(found: Failed, attempt: Failed) -> bool:
-    """Whether what is assumed left the failure as it was: a number of tensors stays unknown."""
+    """Whether the assumption left the failure unchanged: a number of tensors stays unknown."""
     assert attempt.diagnosis is not None
     return diagnose(found).sentence == attempt.diagnosis.sentence
 

@@ -1,6 +1,6 @@
 """Applies fixes that are not lossy until an export succeeds and agrees with eager, or none is left.
 
-A program that is known to be wrong is a failure, too.
+A program that is known to be wrong also counts as a failure.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names of sizes: one that other inputs need, too, and one that two sizes of the example share.
+"""Names of sizes: one that other inputs also need, and one that two sizes of the example share.
 
 `x: batch, _` for `x + y` fixes batch, because y's size is static: the likelier wish is that y's
 varies too. One name for two sizes moves to another axis, or each size gets its own.

@@ -20,7 +20,7 @@ from export_engine.verify import compare, run
 _MOST = 3
 _MOST_CONDITIONS = 8
 _LEAST = 2
-"""Below, torch tells sizes apart: what an option then does is compared at them, too."""
+"""Below it torch specializes sizes, so the effect of an option is also compared at them."""
 _KINDS = frozenset({Kind.SHAPES_VIOLATED, Kind.ZERO_ONE})
 _OPTIONS: dict[Option, tuple[str, str, str]] = {
     "backed_size_oblivious": (
@@ -146,7 +146,7 @@ def describe_refused(found: Exported, least: int = 0) -> str:
 def _describe_rejected(found: Exported, failed: Failed) -> str | None:
     """A sentence on a call that the model takes and the program rejects, by a condition kept.
 
-    None where the program answers one of these calls, or one at size 0 or 1, otherwise.
+    None if the program's result differs for one of these calls, or for one at size 0 or 1.
     """
     request, _ = read_failure(failed)
     result, program = "", found.program.module()

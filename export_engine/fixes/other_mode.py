@@ -120,7 +120,7 @@ _LOOPS = (ast.While, ast.For, ast.comprehension)
 
 
 def _counts(iterated: ast.expr) -> bool:
-    """Whether a loop is over as many numbers as a number from data says."""
+    """Whether a loop has a data-dependent number of iterations."""
     called = [ast.unparse(node.func) for node in ast.walk(iterated) if isinstance(node, ast.Call)]
     return "range" in called and any(text == "int" or text.endswith(".item") for text in called)
 

@@ -140,7 +140,7 @@ def _switches_too(fix: Fix, attempt: Failed) -> bool:
 
 
 def _drop_frames(error: BaseException) -> None:
-    """Drops the tracebacks of an error and of those behind it.
+    """Drop the tracebacks of an error and of its causes.
 
     A frame holds its variables, torch's some hundreds, and the frames that called it, up to the
     user's own.

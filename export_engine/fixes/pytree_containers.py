@@ -42,7 +42,7 @@ class Context(NamedTuple):
     parts: tuple[str, ...]
     rest: dict[str, Any]
     mirror: str
-    """For a dict whose items are attributes, too: `shared` if `__dict__` is the dict itself, else
+    """For a dict whose items are also attributes: `shared` if `__dict__` is the dict itself, else
     `copied`."""
     beside: dict[str, Any]
     """The attributes that a dict has beside its items."""
@@ -250,7 +250,7 @@ def split_object(value: Any) -> tuple[list[tuple[str, Any]], Context]:
 
 
 def _mirror(value: Any) -> str:
-    """How the items of a dict are attributes, too; empty if they are not."""
+    """How the items of a dict are also attributes; empty if they are not."""
     attributes = _attributes(value)
     if attributes is value:
         return "shared"
@@ -260,10 +260,10 @@ def _mirror(value: Any) -> str:
 
 
 def beside_items(value: Any) -> dict[str, Any]:
-    """A copy of the attributes that a dict has beside its items.
+    """A copy of the attributes that a dict has besides its items.
 
     Raises:
-        Unfit: one holds a tensor, or is an item, too.
+        Unfit: one holds a tensor, or is also an item.
     """
     attributes = {} if _mirror(value) else _attributes(value)
     if any(holds_parts(attribute) or name in value for name, attribute in attributes.items()):
@@ -336,7 +336,7 @@ def _is_hidden(name: str) -> bool:
 def holds_parts(value: Any, depth: int = 8) -> bool:
     """Whether a value holds a tensor, or an object that torch flattens.
 
-    An object of an unregistered class with a tensor counts, too: torch then reports the class
+    An object of an unregistered class with a tensor also counts: torch then reports the class
     instead of missing the tensor.
     """
     if isinstance(value, _PARTS):
@@ -352,7 +352,7 @@ def holds_parts(value: Any, depth: int = 8) -> bool:
 
 
 def _copy_container(value: Any) -> Any:
-    """A copy of plain lists, dicts and sets, which a call may mutate; anything else as it is."""
+    """A copy of plain lists, dicts and sets, which a call may mutate; anything else unchanged."""
     if type(value) in (list, tuple, set, frozenset):
         return type(value)(_copy_container(item) for item in value)
     if type(value) in (dict, OrderedDict):

@@ -57,7 +57,7 @@ def beside_eager(attempt: Failed) -> tuple[Diagnosis | None, bool]:
 
 
 def _of_capture(error: BaseException) -> bool:
-    """Whether torch's own capture raised it: in eager `torch.cond` traces its branches, too."""
+    """Whether torch's own capture raised it: `torch.cond` also traces its branches in eager."""
     return type(error).__module__.startswith(_CAPTURES)
 
 

@@ -356,7 +356,7 @@ def _why(answer: _Answer, rejected: Mapping[str, int]) -> str:
     """Conditions that the model requires, not only the example's path.
 
     A program that rejects only sizes 0 and 1, of which torch assumes that no dynamic size is one,
-    loses nothing that the call asked for: the reason says so, and the fix stays lossless.
+    loses nothing that the call asked for: the reason mentions it, and the fix stays lossless.
     """
     needed = (problem.text for problem in answer.problems if problem.kind != "tied")
     message = "; ".join(dict.fromkeys(text for text in needed if text not in rejected))

@@ -88,7 +88,7 @@ class Cut:
     """The contexts of a generation with the programs."""
     notes: tuple[str, ...] = ()
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
-    """Of the names of sizes that vary."""
+    """Names of sizes that vary."""
 
 
 def cut(

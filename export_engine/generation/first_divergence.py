@@ -134,7 +134,7 @@ def _first(compared: Compared, record: Record) -> OpApart:
 def _op_of(
     backend: str, exported: Exported, record: Record, apart: CallApart, request: Request
 ) -> OpApart:
-    """The op that a backend computes otherwise than torch does the same program; and what to do."""
+    """The op that a backend computes differently from torch, and what to do."""
     title = backends()[backend].title
     name = apart.component
     try:

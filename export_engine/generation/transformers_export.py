@@ -42,7 +42,7 @@ def prepare_call(call: ObservedCall) -> ObservedCall:
     """A call with what its module would read from values, computed before and given to it.
 
     An encoder of images makes its positions and the bounds of each image in loops over their sizes,
-    which a trace fixes. transformers' modules take them as arguments, too.
+    which a trace fixes. transformers' modules also take them as arguments.
     """
     args, kwargs = prepare_arguments(call.module, call.args, call.kwargs)
     return replace(call, args=args, kwargs=kwargs)

@@ -18,7 +18,7 @@ from export_engine.verify import copy_leaf
 MOST_BYTES = 256 * 2**20
 """The default memory for copies of inputs."""
 _MOST_CALLS = 20_000
-"""Calls of other sizes that are told apart; further ones are only counted."""
+"""How many calls of other sizes are kept apart; further ones are only counted."""
 
 Part = tuple[str, ...]
 """The kind of a leaf, apart from its sizes: its path, then `tensor` and its dtype, `int`,

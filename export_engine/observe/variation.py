@@ -21,7 +21,7 @@ class Column(NamedTuple):
 
     path: str
     position: int
-    """Of the dim; -1 for an int."""
+    """The position of the dim; -1 for an int."""
     values: tuple[int, ...]
     whole: bool
     """Whether its tensor holds whole numbers, as ids are."""

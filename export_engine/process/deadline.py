@@ -18,7 +18,7 @@ _LEAST = 5.0
 _TIMES = 50
 """How many times as long as the first call the others may take, at other sizes."""
 _AGAIN = 5.0
-"""After so many seconds a call is told once more: Python drops what is raised in a finalizer."""
+"""Seconds after which a call is interrupted again: Python drops what is raised in a finalizer."""
 _LESS = 4
 """A call after one that did not end has this part of its time."""
 _STEPS = 100

@@ -27,7 +27,7 @@ _STEP = 0.05
 _WARM_UP = 300.0
 """The most seconds until a server has imported what it needs."""
 _STREAMS = 4
-"""A fork's input, output and errors, and where its end is told."""
+"""A fork's input, output and errors, and the pipe that reports its end."""
 
 
 class ForkedProcess:

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 
 class _Main:
-    """Of the main thread; signals reach no other."""
+    """The id of the main thread, the only one that signals reach."""
 
     asked = False
     """Whether an interrupt came and was not handled."""

@@ -79,7 +79,7 @@ def run_limited(
     """Runs a process to its end or to a limit.
 
     Its standard input has the request and stays open until it has ended, so that it can tell that
-    this process has died. On Linux, the system refuses memory beyond the limit, too.
+    this process has died. On Linux, the system also refuses memory beyond the limit.
 
     Args:
         process: just started, in a session of its own.

@@ -143,7 +143,7 @@ class CacheWays:
                     waiting.append(reader)
 
     def _is_softmax(self, node: int) -> bool:
-        """Whether a tensor is the result of a softmax, maybe of another type or with dropout."""
+        """Whether a tensor is the result of a softmax, maybe cast or with dropout."""
         while not self._walk.is_placeholder(node):
             name, inputs = self._walk.name(node), self._walk.inputs(node)
             if name.startswith(_SOFTMAX):

@@ -21,7 +21,7 @@ from export_engine.verify import call
 _MOST_LEFT_OUT = 8
 """Rows at the front of what an encoder gives that are left out: a class token, registers."""
 _LEAST = 4
-"""Elements of a tensor that is told from others by its values."""
+"""The least elements of a tensor that is identified by its values."""
 
 
 def links_by_value(attempts: Mapping[str, Exported]) -> list[Link]:

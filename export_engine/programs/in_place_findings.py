@@ -28,7 +28,7 @@ class _Written(NamedTuple):
 def check_in_place_caches(
     components: Sequence[Component], seams: Sequence[Seam]
 ) -> Iterator[Finding]:
-    """Caches that a program writes in place, does not return, and another program has, too.
+    """Caches that a program writes in place and does not return, and that another program also has.
 
     Where every program does so it is a convention, and a note; where another returns the cache, a
     caller who passes on what is returned loses the write.

@@ -66,7 +66,7 @@ class _Parameters(NamedTuple):
 
 
 def _scale(component: Component, start: int, back: bool) -> tuple[_Parameters | None, int]:
-    """The parameters that a tensor is quantized or dequantized with, and the op that says so."""
+    """The parameters that a tensor is quantized or dequantized with, and the op with them."""
     walk = component.walk
     waiting: list[tuple[int, float]] = [(start, 0.0)]
     seen: set[int] = set()

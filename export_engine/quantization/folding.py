@@ -161,7 +161,7 @@ class Fold:
         return ops.is_moved(node) and self._is_between(node)
 
     def _is_between(self, node: int) -> bool:
-        """Whether a view stands between what quantizes and the op, or in the op's own module."""
+        """Whether a view is between the quantizing op and the op, or in the op's own module."""
         ops = self._ops
         at = node
         while ops.is_moved(at) and ops.inputs(at):

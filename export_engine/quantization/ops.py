@@ -216,7 +216,7 @@ class Ops:
         return call_arguments(self.record.strings[self._graph.args[node]])[0]
 
     def node_in(self, node: int, text: str) -> int:
-        """The node that stands in an argument of a node; -1 for none."""
+        """The node in an argument of a node; -1 for none."""
         inputs = self.inputs(node)
         place = text[1:-1] if text.startswith("{") and text.endswith("}") else ""
         return inputs[int(place)] if place.isdecimal() and int(place) < len(inputs) else -1

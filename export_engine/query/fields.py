@@ -90,4 +90,4 @@ LACKS: dict[str, str] = {
     "delegation": "needs a delegation: Lower in the Delegate pane, or .delegate()",
     "profile": "needs a profile: Profile in the Runs pane, or .cost().measure()",
 }
-"""What is said of a field whose `needs` is not there."""
+"""The message for a field whose `needs` is missing."""

@@ -4,7 +4,7 @@
     all   := one ("&"? one)*          side by side is "and"
     one   := "!" one | "(" any ")" | field ":" text | field compare text | words
 
-Words that stand side by side are searched for together, as the search box always did.
+Adjacent words are searched for together.
 """
 
 from __future__ import annotations

@@ -63,14 +63,14 @@ class Step(msgspec.Struct, frozen=True):
 
     kind: Literal["graph", "gap"]
     number: int
-    """Of a graph from 1; of a gap an index into `CompileReport.gaps`."""
+    """For a graph its number from 1; for a gap an index into `CompileReport.gaps`."""
 
 
 class CompiledCall(msgspec.Struct, frozen=True):
     """One call at some sizes, and both sides' results."""
 
     sizes: str
-    """`x.shape[0] = 512`; empty for the example as it is."""
+    """`x.shape[0] = 512`; empty for the example itself."""
     outcome: Literal["compiled", "recompiled", "reused", "interpreted", "failed"]
     """`interpreted`: no graph ran, torch.compile left all of it to the interpreter."""
     made: list[int]
@@ -96,7 +96,7 @@ class CompileReport(msgspec.Struct, frozen=True):
     gaps: list[Gap]
     calls: list[CompiledCall]
     verdict: str
-    """Of the export."""
+    """The verdict of the export."""
     exported: bool
     contract: list[str]
     """The export's sizes and guards: `x.shape[0] in [2, 1024]`."""

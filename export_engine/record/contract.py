@@ -40,8 +40,8 @@ class Bound(msgspec.Struct, frozen=True):
     side: Literal["lower", "upper"]
     value: int
     origin: Literal["dim", "fix", "guard", "check", "default"]
-    """`dim`: the Shapes say so. `fix`: they do since a fix. `check`: a torch._check. `default`:
-    torch's own assumption."""
+    """`dim`: from the Shapes. `fix`: from the Shapes after a fix. `check`: a torch._check.
+    `default`: torch's own assumption."""
     text: str
     """As a phrase: `batch <= 16 at model.py:12`, `sizes of 0 and 1 are taken apart`."""
     guard: int = -1
@@ -89,7 +89,7 @@ class Symbol(msgspec.Struct, frozen=True):
 def sizes_said(symbols: Sequence[Symbol]) -> str:
     """The ranges of sizes behind a verdict: `, batch in [2, ∞); from data: u0 in [0, 12]`.
 
-    Sizes that the program finds in data have names of torch's, and stand apart.
+    Data-dependent sizes have torch's names, and are listed separately.
     """
     placed = [symbol for symbol in symbols if symbol.places]
     text = "".join(

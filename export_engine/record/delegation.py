@@ -89,7 +89,7 @@ class Partition(msgspec.Struct, frozen=True, kw_only=True):
     ops: int
     flops: int
     bytes_in: int
-    """Of what it reads from outside, weights left out, at the sizes of the example."""
+    """Bytes that it reads from outside, without weights, at the sizes of the example."""
     bytes_out: int
     microseconds: float = -1
     """Time in a call, if measured."""

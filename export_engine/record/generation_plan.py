@@ -21,7 +21,7 @@ CONSTANT_VALUES = 1_024
 
 
 class Given(msgspec.Struct, frozen=True, tag="given", forbid_unknown_fields=True):
-    """An input of `generate()`, as it is."""
+    """An input of `generate()`, unchanged."""
 
     name: _Name
 
@@ -64,7 +64,7 @@ class Positions(msgspec.Struct, frozen=True, tag="positions", forbid_unknown_fie
     last: bool
     """Whether of the last token alone."""
     offset: _Offset
-    """Of the first position."""
+    """The value of the first position."""
     lead: Annotated[int, msgspec.Meta(ge=-2, le=8)]
     """-2: `[tokens]`; -1: `[1, tokens]`; 0: `[batch, tokens]`; n: `[n, batch, tokens]`."""
     mask: _Name = ""

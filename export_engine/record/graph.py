@@ -164,7 +164,7 @@ class Graph(msgspec.Struct, frozen=True):
     and a literal brace is doubled: `({0}, [batch, 4], alpha=2)`; a get_attr's is its tensor's name.
     """
     inputs: Ragged
-    """Per node, the nodes it reads, by position in `args`; the same node may stand there twice."""
+    """Per node, the nodes it reads, by position in `args`; the same node may be there twice."""
     housekeeping: Column
     """1 for a node that only checks or computes sizes, 0 for the others."""
     nested: list[NestedGraph] = []

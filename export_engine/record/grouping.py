@@ -153,7 +153,7 @@ class _Running:
     module: int
     parent: int
     ops: int = 0
-    """That stand in it and in no function that it calls."""
+    """Nodes in it and in no function that it calls."""
     modules: list[int] = field(default_factory=list)
     is_kept: bool = True
 

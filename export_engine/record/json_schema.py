@@ -38,7 +38,7 @@ def record_schema() -> dict[str, Any]:
 
 
 def _column(kind: type) -> dict[str, Any]:
-    """How a column of numbers stands in JSON."""
+    """The JSON form of a column of numbers."""
     if kind is array:
         return {"type": "array", "items": {"type": "integer"}}
     raise NotImplementedError

@@ -88,7 +88,7 @@ def neighbours(
 ) -> list[list[int]]:
     """Plumbing in the code of a module itself, or of a function, in sets that edges join.
 
-    Two that are joined by way of something else are apart: as one, they would read themselves.
+    Two that are joined through something else are separate: as one, they would read themselves.
 
     Args:
         graph: the graph.

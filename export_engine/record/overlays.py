@@ -12,7 +12,7 @@ class Overlay(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     kind: Literal["number", "text", "colour"]
-    """`number`: coloured by it. `text`: shown as it is. `colour`: `#rrggbb`, of the whole box."""
+    """`number`: coloured by it. `text`: shown unchanged. `colour`: `#rrggbb`, of the whole box."""
     graphs: list[int]
     nodes: list[int]
     numbers: list[float] = []

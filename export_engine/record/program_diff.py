@@ -100,7 +100,7 @@ class LoneScope(msgspec.Struct, frozen=True):
     graph: int
     """Into the ProgramDiff's graphs."""
     nodes: list[int]
-    """Of the graph in the program that has them, in order."""
+    """Nodes of the graph in the program that has them, in order."""
     others: list[int]
     """Numbers into the ProgramDiff's `others`: its parameters, buffers and constants."""
 

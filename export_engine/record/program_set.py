@@ -20,7 +20,7 @@ class ComponentRow(msgspec.Struct, frozen=True):
     outcome: Literal["exported", "failed"]
     ops: int
     bytes: int
-    """Of the weights and constants that it holds."""
+    """Bytes of the weights and constants that it holds."""
     role: str = ""
     """When it is called, where that is known: `the first call`, `each later call`."""
 
@@ -45,7 +45,7 @@ class Flow(msgspec.Struct, frozen=True):
     kind: Literal["cache", "value", "state"]
     """`cache`: it grows or is kept from call to call. `state`: a buffer that the source writes."""
     known_by: Literal["values", "name", "ops", "part"]
-    """`values`: what example calls gave was what others took. `name`: the paths say so. `ops`: the
+    """`values`: what example calls gave was what others took. `name`: the paths match. `ops`: the
     target gives it back in the same place, with more in it. `part`: example calls took what was
     given without the front of its second dim, or with its first two dims as one."""
 

@@ -18,7 +18,7 @@ class QuantizedTensor(msgspec.Struct, frozen=True, kw_only=True):
     dtype: str
     """Without the `torch.` prefix: `int8`."""
     bits: int
-    """Bits of the range of quantized values: 4 for -8 to 7, also where int8 holds it."""
+    """Bits of the range of quantized values: 4 for -8 to 7, even if stored as int8."""
     low: int
     """Least quantized value; 0, as `high`, for a floating-point dtype or where it is not known."""
     high: int
@@ -70,7 +70,7 @@ class Quantization(msgspec.Struct, frozen=True, kw_only=True):
     layers: list[QuantizedLayer]
     in_float: list[FloatOp]
     bytes: int
-    """Of the parameters, buffers and constants that ops read."""
+    """Bytes of the parameters, buffers and constants that ops read."""
     float_bytes: int
     """The same, with every quantized weight in its floating-point dtype."""
     unread_bytes: int

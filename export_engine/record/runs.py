@@ -25,7 +25,7 @@ class RunTimes(msgspec.Struct, frozen=True):
     """
 
     median: float
-    """Of a warm call."""
+    """Seconds of a warm call."""
     spread: float
     """Between the quartiles of the warm calls."""
     calls: int

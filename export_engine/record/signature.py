@@ -18,7 +18,7 @@ class InputEntry(msgspec.Struct, frozen=True):
     node: int
     """Index of the placeholder in graph 0; -1 where the program lacks it.
 
-    Of a failed export, of the `get_attr` node, where the traced graph reads it so."""
+    For a failed export, of the `get_attr` node, if the traced graph reads it that way."""
     type: int
     target: str = ""
     """Where the value lives in the module: `lin.weight`."""

@@ -56,7 +56,7 @@ class StageLine(msgspec.Struct, frozen=True):
     file: int
     """Into `Record.files`; -1 where the Record does not have the file."""
     name: str
-    """Of the file, as shown: `net.py`, `Cell In[3]`."""
+    """The name of the file, as shown: `net.py`, `Cell In[3]`."""
     line: int
     """1-based."""
     code: str

@@ -156,7 +156,7 @@ class TensorSlice(msgspec.Struct, frozen=True, kw_only=True):
     grid: list[list[float | None]]
     """None for what is not finite."""
     low: float
-    """Of the whole tensor, as the following six."""
+    """Of all elements, like the following six."""
     high: float
     mean: float
     std: float
@@ -164,7 +164,7 @@ class TensorSlice(msgspec.Struct, frozen=True, kw_only=True):
     infs: int
     histogram: list[int]
     cell: list[int]
-    """The place on `rows` and `columns` that numbers are told around."""
+    """The place on `rows` and `columns` around which numbers are shown."""
     starts: list[int]
     """Where those numbers begin."""
     near: list[list[str]]

@@ -116,8 +116,8 @@ def strip_definition(node: ast.stmt | ast.Lambda, module: bool) -> ast.stmt | as
 
     Args:
         node: changed in place.
-        module: whether it is a class of an nn.Module, whose `__init__` then goes too: what that
-            made is written as it is.
+        module: whether it is a class of an nn.Module, whose `__init__` is then also dropped:
+            its results are written directly.
     """
     for inner in ast.walk(node):
         if isinstance(inner, Function) and not inner.decorator_list:

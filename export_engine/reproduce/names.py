@@ -217,7 +217,7 @@ class _Namespace:
 
 
 def functions_in(value: Any) -> bool:
-    """Whether a value is a function behind a wrapper, such as one of functools.cache."""
+    """Whether a value is a wrapped function, such as one of functools.cache."""
     return not isinstance(value, torch.nn.Module) and any(functions_of(value))
 
 

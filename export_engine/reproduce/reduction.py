@@ -166,7 +166,7 @@ class Reduction:
         return False
 
     def _sizes(self) -> None:
-        """A number becomes a small one wherever it stands."""
+        """A number becomes a small one everywhere."""
         numbers = [inner for inner in ast.walk(self._tree) if isinstance(inner, ast.Constant)]
         values: set[Any] = {number.value for number in numbers if _is_size(number)}
         for value in sorted(values, reverse=True):
@@ -209,7 +209,7 @@ def _places(node: ast.AST) -> list[tuple[str, int]]:
 
 
 def _parts(expression: ast.expr) -> list[ast.expr]:
-    """The expressions right inside of one, which may stand in its place."""
+    """The direct subexpressions of one, which may replace it."""
     match expression:
         case ast.Call(func=ast.Attribute(value=owner), args=args):
             return [owner, *args]

@@ -40,7 +40,7 @@ class Reproduction:
     script: str
     """Python that needs no package of the user's but those in `needs`."""
     code: str
-    """Of the diagnosis, `EX111`; `wrong answer` if the program differs from the model."""
+    """The code of the diagnosis, `EX111`; `wrong answer` if the program differs from the model."""
     heading: str
     """`A branch on data`."""
     error: str

@@ -118,7 +118,7 @@ def _diagnose_call(mod: Any, args: Any, kwargs: Any, shapes: Any, strict: bool) 
 
 
 def _run_script(file: str, compared: bool) -> str:
-    """The class of what a script raises, run as it is; empty if it raises nothing.
+    """The class of the error of an unchanged script; empty if it raises nothing.
 
     Where results are compared, only what `torch.testing` says of them counts of AssertionErrors.
     """

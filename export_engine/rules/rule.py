@@ -26,7 +26,7 @@ class CodePage(NamedTuple):
     title: str
     means: str
     example: str
-    """Python that runs as it is, and ends with the Exploration that has the code in `ex`."""
+    """Python that runs unchanged, and ends with the Exploration that has the code in `ex`."""
     cure: str
     why: str
     text: str

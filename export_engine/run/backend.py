@@ -106,7 +106,7 @@ class RuntimeNode(NamedTuple):
     reads: tuple[int, ...]
     """The nodes that it reads, by their place in the list."""
     microseconds: tuple[float, ...]
-    """Of each measured call; empty where none was measured."""
+    """Seconds of each measured call; empty if none was measured."""
 
 
 @runtime_checkable

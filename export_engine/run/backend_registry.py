@@ -45,7 +45,7 @@ B = TypeVar("B", bound=Named)
 
 
 def backends() -> dict[str, Backend]:
-    """Every backend by name, in display order. A broken one says so."""
+    """Every backend by name, in display order. A broken one reports its error."""
     return collect_backends(BUILT_IN, GROUP, Backend, _Broken)  # type: ignore[type-abstract]
 
 

@@ -7,9 +7,9 @@ import torch
 from export_engine.run.measure import time_call
 
 _SIDE = 1024
-"""Of the matrices that are multiplied."""
+"""The size of the matrices that are multiplied."""
 _ELEMENTS = 2**24
-"""Of the tensor that is copied: 64 MB, more than a cache holds."""
+"""Elements of the tensor that is copied: 64 MB, more than a cache holds."""
 _TRIES = 5
 
 

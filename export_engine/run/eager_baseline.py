@@ -67,7 +67,7 @@ class Bench:
         """Make one.
 
         Args:
-            subject: the program, while its model is kept as it is.
+            subject: the program, while its model stays unchanged.
             call: what to run it with.
             device: where; torch has it.
         """

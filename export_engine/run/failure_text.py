@@ -35,7 +35,7 @@ def sentence_of(
         device: where it ran.
         stage: `inputs`, `compile` or `run`; `eager` or `program` where what it is compared with
             failed.
-        program: what is said of the program: its name, where there are several.
+        program: how to call the program: its name, where there are several.
     """
     text = _chain(error)
     if isinstance(error, MemoryError) or _MEMORY.search(text):
@@ -60,7 +60,7 @@ def sentence_of(
 
 @contextmanager
 def memory_told(device: str) -> Iterator[None]:
-    """Where torch finds no memory on a device for what is done inside, a MemoryError says so."""
+    """Raise a MemoryError if torch finds no memory on a device inside."""
     try:
         yield
     except RuntimeError as error:

@@ -1,4 +1,4 @@
-"""Results in float16 or bfloat16, which are told apart by how near each is to float32.
+"""Results in float16 or bfloat16, judged by how near each is to float32.
 
 Two right programs differ there by more than a tolerance of their values: one rounds after each op,
 one that fuses ops does not. As in torch's own benchmarks, the model in float32 is the judge.

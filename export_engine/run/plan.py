@@ -41,7 +41,7 @@ class Plan:
     """What to run."""
 
     devices: Sequence[str] = ("cpu",)
-    """`cpu`, `cuda`, `cuda:1`, `mps`, `xpu`. One that is not there makes rows that say so."""
+    """`cpu`, `cuda`, `cuda:1`, `mps`, `xpu`. An unknown one makes rows that report it."""
     backends: str | Sequence[str] | None = None
     """Names; or `all`, those that can run here. None: eager, where there is a model, and the
     program; both start at once."""

@@ -133,7 +133,7 @@ class StateProblem(NamedTuple):
 
 class _Comparison(NamedTuple):
     title: str
-    """Of the backend."""
+    """The backend's program."""
     first: SeenCall
     """Its first call."""
     differ: Callable[[Any, Any], str]

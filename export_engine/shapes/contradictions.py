@@ -27,7 +27,7 @@ class _Fact(NamedTuple):
 
 
 def check_possible(shapes: Parts) -> None:
-    """Raises a Misfit where no sizes fulfil all that is said of them, with what contradicts.
+    """Raise a Misfit if no sizes fulfil all conditions, with those that contradict.
 
     It is raised only if that is certain.
     """

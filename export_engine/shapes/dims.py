@@ -125,7 +125,7 @@ def ints_of(leaves: Mapping[str, tuple[Spec, ...]]) -> dict[str, Int]:
 
 
 def simplest(spec: Spec, ints: Collection[str] = ()) -> Spec:
-    """A Computed that is one Dim's, or a number, as the spec that says so; others as they are.
+    """A Computed that is one Dim's, or a number, as that spec; others unchanged.
 
     Args:
         spec: any.

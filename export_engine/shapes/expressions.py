@@ -90,7 +90,7 @@ OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
 class Relation:
     """A relation of sizes that holds on every call: `seq % 16 == 0`, `a + b <= 512`.
 
-    A number stands on its right: `512 >= a + b` is `a + b <= 512`.
+    A number is on its right: `512 >= a + b` is `a + b <= 512`.
     """
 
     operator: str

@@ -51,7 +51,7 @@ _T = TypeVar("_T")
 _DEEPEST = 20
 """Nesting of parentheses and signs."""
 _DIGITS = 19
-"""Of the largest size. A longer number is refused before it is converted."""
+"""Digits of the largest size. A longer number is rejected before it is converted."""
 
 
 class Parsed(NamedTuple):
@@ -61,13 +61,13 @@ class Parsed(NamedTuple):
     leaves: Mapping[str, tuple[Spec, ...]]
     """Per leaf, by its path, its dims."""
     bounds: Mapping[str, Bounds]
-    """Of the Dims that have any, by name."""
+    """Bounds of the Dims that have any, by name."""
     columns: Mapping[tuple[str, int | None], int]
-    """Where a leaf's path stands (`("x", None)`), and each of its dims (`("x", 0)`); where an
-    assumption does (`("a <= b", None)`) and a name that is in no dim by itself (`("a", -1)`)."""
+    """Positions of a leaf's path (`("x", None)`), and each of its dims (`("x", 0)`); of an
+    assumption (`("a <= b", None)`) and a name that is in no dim by itself (`("a", -1)`)."""
     assumptions: tuple[Relation, ...] = ()
     unbacked: bool = False
-    """Whether the text says so itself."""
+    """Whether the text itself requests it."""
 
 
 def parse(text: str) -> Parsed:

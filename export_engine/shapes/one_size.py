@@ -41,7 +41,7 @@ def holds_always(relation: Relation) -> bool:
 
 
 def _left(ruled_out: Pieces, residue: int, period: int) -> Pieces:
-    """Of the sizes with a residue, the runs that are not ruled out."""
+    """Runs of sizes with a residue that are not ruled out."""
     pairs: Pieces = []
     at = residue
     for low, high in sorted(ruled_out, key=lambda piece: piece[0]):

@@ -26,13 +26,13 @@ def write(
     assumptions: Iterable[Relation] = (),
     unbacked: bool = False,
 ) -> str:
-    """The text of leaves, in their order. Bounds stand at a Dim's first mention.
+    """The text of leaves, in their order. Bounds come with a Dim's first mention.
 
     Args:
         leaves: per path, its dims.
         bounds: of Dims, by name.
         assumptions: what holds between sizes.
-        unbacked: whether to say that the sizes are unbacked, where nothing else does.
+        unbacked: whether to mark the sizes as unbacked, if nothing else does.
     """
     unwritten = dict(bounds)
     texts = []

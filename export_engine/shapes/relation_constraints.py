@@ -39,7 +39,7 @@ class _Constraints:
         self.zero: list[Linear] = []
         self.least_zero: list[Linear] = [({name: 1}, 0) for name in sizes]
         self.choices: list[list[Linear]] = []
-        """Of each, one is 0 or more: `a != b` is `a < b` or `a > b`."""
+        """In each pair, one is 0 or more: `a != b` is `a < b` or `a > b`."""
         self._named: dict[tuple[object, ...], Linear] = {}
         self._rests: list[tuple[Linear, Linear]] = []
         self._products: list[tuple[Linear, Linear, Linear]] = []

@@ -1,7 +1,7 @@
 """Shapes: what is dynamic in a call, as one immutable value.
 
-A Shapes names some leaves of the call's inputs and says, per dim, how its size may vary. Leaves it
-does not name are static. Bounds belong to a Dim's name, not to a place where it stands. Nothing
+A Shapes names some leaves of the call's inputs and defines, per dim, how its size may vary. Leaves
+it does not name are static. Bounds belong to a Dim's name, not to a place where it is used. Nothing
 here imports torch or knows the inputs of a call: `to_torch` checks whether a Shapes fits.
 """
 

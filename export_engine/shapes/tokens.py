@@ -26,7 +26,7 @@ class Token(NamedTuple):
     """One token."""
 
     kind: str
-    """newline, quoted, number, dots, comparison, mark, word, or end: behind the last character."""
+    """newline, quoted, number, dots, comparison, mark, word, or end: after the last character."""
     text: str
     column: int
 

@@ -122,7 +122,7 @@ def strip_minus(expression: Expression) -> Expression:
 def order_terms(terms: tuple[Expression, ...]) -> tuple[Expression, ...]:
     """The terms of a sum as one would write them, `seq - 1`, `16 - seq`.
 
-    Numbers stand last, but first what is not taken away.
+    Numbers are last, but a positive term is first.
     """
     ordered = sorted(terms, key=lambda term: term.kind in ("number", "Rational"))
     first = next((term for term in ordered if not is_negative(term)), ordered[0])

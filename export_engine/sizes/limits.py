@@ -1,7 +1,7 @@
 """Every limit on a size that is read from a text. Sizes beyond them stay text."""
 
 CHARACTERS = 4_000
-"""Of the text of a size or a guard; a longer one is kept as text."""
+"""Characters of a size or a guard; a longer one is kept as text."""
 DEPTH = 48
 POWER = 64
 """The largest exponent that is read as one."""

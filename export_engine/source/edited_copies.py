@@ -14,5 +14,5 @@ def make_edited_name(file: str, text: str) -> str:
 
 
 def original_file(path: str) -> str:
-    """The file that a changed copy was made from; any other path as it is."""
+    """The file that an edited copy was made from; any other path unchanged."""
     return _MARK.sub("", path)

@@ -40,7 +40,7 @@ _LONGEST_TEXT = 80
 
 
 class Position(NamedTuple):
-    """Where an instruction stands, as Python's compiler notes it. Columns count UTF-8 bytes."""
+    """The position of an instruction, from Python's compiler. Columns count UTF-8 bytes."""
 
     line: int
     column: int | None = None
@@ -126,7 +126,7 @@ class Code:
         return text[: _LONGEST_TEXT - 1] + "…"
 
     def span(self, node: ast.expr | ast.stmt | ast.arg) -> Span:
-        """Where a node stands, its columns in characters."""
+        """The position of a node, with columns in characters."""
         end_line = node.end_lineno or node.lineno
         return Span(
             node.lineno,

@@ -49,7 +49,7 @@ def user_stack(innermost: FrameType, behind: Callable[[FrameType], Stack]) -> St
 
     Args:
         innermost: where to start.
-        behind: the user's lines that a frame of generated code (`<eval_with_key>`) stands for.
+        behind: the user's lines that a frame of generated code (`<eval_with_key>`) replaces.
     """
     frame: FrameType | None = innermost
     locations: list[Location] = []

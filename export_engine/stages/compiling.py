@@ -147,7 +147,7 @@ def compile_stages(
 def _convert(
     record: Record, runtime: RuntimeBackend, bench: Bench, folder: Path, steps: Steps
 ) -> Stages:
-    """The nodes that a runtime runs, timed; its calls are timed without a profile, too."""
+    """The nodes that a runtime runs, timed; its calls are also timed without a profile."""
     steps.say("converting")
     started = time.perf_counter()
     try:

@@ -24,7 +24,7 @@ class LineTime(NamedTuple):
     alone: float
     """Microseconds of kernels that compute for this line only."""
     shared: float
-    """Microseconds of kernels that compute for others, too: they count for each of these."""
+    """Microseconds of kernels shared with other lines: they count for each of these."""
 
 
 def times_by_line_set(stages: Stages) -> list[LineSet]:
@@ -37,7 +37,7 @@ def times_by_line_set(stages: Stages) -> list[LineSet]:
 
 
 def times_by_line(stages: Stages) -> list[LineTime]:
-    """Each line with its kernels' time, the slowest first. Shared kernels stand in several rows."""
+    """Each line with its kernels' time, the slowest first. Shared kernels are in several rows."""
     alone = [0.0] * len(stages.lines)
     shared = [0.0] * len(stages.lines)
     for kernel in stages.kernels:

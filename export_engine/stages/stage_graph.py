@@ -58,7 +58,7 @@ class InputJoin:
 def _pair_operands(
     record: Record, text: str, aligned: Mapping[str, int], inputs: Mapping[str, PrintedInput]
 ) -> dict[str, int]:
-    """Per input of the first graph, the placeholder that stands where it stands in an op's call."""
+    """Per input of the first graph, the placeholder in the same position of an op's call."""
     graph, printed = record.graphs[0], read_printed_graph(text)
     # Dynamo gives an input a second name: `l_x_ = L_x_`
     second = {op.name: op.expression for op in printed if op.expression in inputs}

@@ -212,7 +212,7 @@ def _look(capability: Capability) -> Looked:
 
 
 def _resolve(path: str) -> Any:
-    """The object behind a dotted path; None for an attribute that only instances have.
+    """The object of a dotted path; None for an attribute that only instances have.
 
     Raises:
         AttributeError: torch has no such name.

@@ -84,7 +84,7 @@ def caught_errors(into: Recording) -> Iterator[None]:
 
 
 def _needs_grad(args: Any) -> bool:
-    """Whether eager refuses a tensor's memory, too."""
+    """Whether eager also refuses a tensor's memory."""
     return bool(args) and bool(getattr(args[0], "requires_grad", False))
 
 

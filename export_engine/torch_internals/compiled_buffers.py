@@ -19,7 +19,7 @@ from export_engine.torch_internals.running import compile_package
 _AFTER = re.compile(r"after_launch_(?!.*graph_\d+_buf).*_(buf\d+)_[a-z]+\.pt$")
 """Files that the printer writes after a kernel ran: the kernel, the buffer, the device.
 
-Buffers of a branch or a loop's body are named after its graph, too.
+Names of buffers in a branch or a loop's body include its graph.
 """
 _MAIN = re.compile(r"buf\d+")
 

@@ -34,7 +34,7 @@ def active_contexts(devices: Collection[str]) -> tuple[ActiveContext, ...]:
     """Settings that differ from torch's defaults, apart from the grad mode.
 
     Args:
-        devices: types of those that the call's tensors are on, which may be the default, too.
+        devices: types of those that the call's tensors are on, which may include the default.
     """
     return (
         *(
@@ -240,8 +240,8 @@ def _patches() -> Iterator[tuple[Any, str, Patch]]:
 def _foreign_place(value: Any) -> Location | None:
     """Where the code is of a function that was put on torch by others; None for torch's own.
 
-    Wrappers that Python's library makes, as for what is deprecated, are torch's. Of a
-    `functools.partial` no place is known.
+    Wrappers that Python's library makes, as for what is deprecated, are torch's. A
+    `functools.partial` has no place.
     """
     if isinstance(value, partial):
         return Location("", 0, "functools.partial")

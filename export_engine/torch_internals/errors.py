@@ -18,8 +18,8 @@ from export_engine.torch_internals.operators import OpOverload, operator_name, o
 def is_constraint_violation(error: BaseException) -> bool:
     """Whether the requested shapes were rejected: by the guards of a trace, or by the example.
 
-    A dim marked `Dim.DYNAMIC` that was fixed is a plain ValueError, told by its words alone. Dynamo
-    calls a decision on an unbacked symbol within an op a violation, too, which it is not.
+    A dim marked `Dim.DYNAMIC` that was fixed is a plain ValueError, recognized only by its message.
+    Dynamo also calls a decision on an unbacked symbol within an op a violation, which it is not.
     """
     if type(error.__cause__).__name__ == "GuardOnDataDependentSymNode":
         return False

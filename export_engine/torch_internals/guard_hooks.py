@@ -47,7 +47,7 @@ def guards(into: Recording) -> AbstractContextManager[None]:
 
 @undone
 def conditions_of_code(into: Recording) -> Iterator[None]:
-    """Records what the model's own code asks of sizes, also what torch answers without a guard.
+    """Record conditions on sizes in the model's own code, even those without a guard.
 
     An `if` asks through `SymBool.__bool__`, and Dynamo for it in strict mode; what an op asks for
     its own sake comes another way. For a comparison that torch answers as it is made, as `n == 0`,

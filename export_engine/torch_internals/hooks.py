@@ -55,7 +55,7 @@ def recording(into: Recording) -> Iterator[None]:
 
 @undone
 def counters_kept() -> Iterator[None]:
-    """Restores Dynamo's counters of the user's compilations, which an export changes, too."""
+    """Restore Dynamo's counters of the user's compilations, which an export also changes."""
     if not torch_has.COUNTERS:
         yield
         return

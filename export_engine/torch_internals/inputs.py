@@ -130,7 +130,7 @@ def specs_of_leaves(
 
 
 def _specs_below(tree: Any, given: Any) -> list[Any]:
-    """Per leaf its spec, where what is given stands at the same place, or for all below it."""
+    """The spec of each leaf: the given one at the same place, or the one for all below it."""
     if isinstance(tree, Mapping) and isinstance(given, Mapping):
         return [value for key in tree for value in _specs_below(tree[key], given.get(key))]
     if isinstance(tree, list | tuple) and isinstance(given, list | tuple):

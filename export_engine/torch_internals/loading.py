@@ -125,7 +125,7 @@ def nothing_run(is_size: Callable[[str], bool]) -> Iterator[list[str]]:
 def texts_read_once() -> Iterator[None]:
     """For `torch.export.load`, which reads the same texts again for each tensor.
 
-    It has sympy parse each size wherever it stands, and Python evaluate the annotations of each
+    It has sympy parse each size at each use, and Python evaluate the annotations of each
     class for each of its instances: about half of the time of a large program.
     """
     with hook(torch_has.PARSE_SIZE, _remember_sizes), hook(torch_has.ANNOTATIONS, _evaluate_once):

@@ -1,7 +1,7 @@
 """Several programs in one archive, as torch packs them, with each shared weight in it once.
 
-torch joins weights of one memory only within a program. Its reader takes each program's list of
-weights as it is, so two lists may name one member.
+torch joins weights of one memory only within a program. Its reader uses each program's list of
+weights unchanged, so two lists may name one member.
 """
 
 from __future__ import annotations

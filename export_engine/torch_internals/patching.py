@@ -12,9 +12,9 @@ from export_engine.process import undone
 
 @undone
 def replace_attribute(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
-    """`owner.name` replaced by `make(original)`, then put back as it was, inherited or own.
+    """Replace `owner.name` by `make(original)`, then restore it, inherited or own.
 
-    A module that is first imported meanwhile may import the name: it has the original then, too.
+    A module that is first imported meanwhile and imports the name also gets the original back.
     """
     original = getattr(owner, name, None)
     if original is None:

@@ -1,7 +1,7 @@
 """Every private name of torch that Export Explorer uses, and what is lost without it.
 
 `without` is shown to the user; it is empty if there is a replacement. Names that torch documents
-without listing them as public (ShapeEnv, the tracers, `torch.utils._pytree`) are here, too: they
+without listing them as public (ShapeEnv, the tracers, `torch.utils._pytree`) are also here: they
 may move as well.
 """
 
@@ -669,7 +669,7 @@ OF_PASSES = (
 OF_COMPARISON = (
     BYTECODE_HOOK, INPUT_CODES, CACHE_ENTRIES, RESET_CODE, RESET_SIZES, COMPILE_ID
 )  # fmt: skip
-"""Without one of these, torch's state could not be put back as it was."""
+"""Without one of these, torch's state could not be restored."""
 
 
 def left_out(*areas: Area) -> list[str]:

@@ -49,8 +49,8 @@ def is_fake(value: object) -> bool:
 def plain_tensors(tensor: torch.Tensor) -> list[torch.Tensor]:
     """The tensors that a wrapper subclass is made of, in its own order; a plain one itself.
 
-    A quantized weight is made of its integers, scales and zero points. Tensors in it that are of
-    such a class are looked into, too.
+    A quantized weight is made of its integers, scales and zero points. Tensors in it of such a
+    class are also unwrapped.
     """
     if not hasattr(type(tensor), "__tensor_flatten__"):
         return [tensor]

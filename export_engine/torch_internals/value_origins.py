@@ -1,4 +1,4 @@
-"""The source of a tensor that a trace left behind: values of inputs, or only sizes."""
+"""The source of a tensor left from a trace: values of inputs, or only sizes."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class SeenRecompile:
     frame: str
     said: str
     file: str
-    """Of the function that is compiled again."""
+    """The name of the function that is compiled again."""
 
 
 @dataclass
@@ -73,7 +73,7 @@ class Seen:
     """torch's name for a positional argument, `args[0]`, and the user's name."""
 
     dims: dict[str, str] = field(default_factory=dict)
-    """The user's name of a Dim, by the places that it stands at: `x.shape[0]`."""
+    """The user's name of a Dim, by its places: `x.shape[0]`."""
 
     @property
     def call(self) -> SeenCall:

@@ -158,7 +158,7 @@ class Patch:
     name: str
     """`torch.nn.functional.gelu`."""
     place: Location
-    """Where the code is that stands there now."""
+    """The location of the code that is there now."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ class Recording:
     caught: list[CaughtError] = field(default_factory=list)
     """Errors of tracing that the model's own code caught, once per stack.
 
-    In strict mode, Dynamo gives code only such errors to catch as eager raises, too.
+    In strict mode, Dynamo lets code catch only errors that eager also raises.
     """
     contexts: tuple[ActiveContext, ...] = ()
     """torch's settings around the export."""

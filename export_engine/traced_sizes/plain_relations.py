@@ -94,7 +94,7 @@ def _sum(scales: Mapping[str, int], divisor: int) -> Expression:
 
 
 def plain_text(condition: Any, names: Mapping[str, str]) -> str | None:
-    """The text of a condition that is said more plainly so; None where torch's form is as plain.
+    """A plainer text of a condition; None if torch's form is as plain.
 
     Args:
         condition: a sympy boolean.

@@ -84,7 +84,7 @@ class SizeFacts:
     def text(self, expression: Any) -> str:
         """An expression or a condition in the user's terms.
 
-        Sizes that share a Dim are told apart by their places: `seq == seq` says nothing.
+        Sizes that share a Dim are distinguished by their places: `seq == seq` would be useless.
         """
         names = {
             name: self.names[name]

@@ -124,7 +124,7 @@ def root_size(dim: InputDim) -> int:
 
 
 def _others(facts: SizeFacts, dim: InputDim) -> tuple[int, ...]:
-    """Some requested sizes beside the example's; where that is a grid's, another grid's, too."""
+    """Some requested sizes besides the example's; if that is on a grid, also a different grid's."""
     asked = _find_requested_bounds(facts, dim)
     low, high = max(asked.low or 0, LEAST), asked.high
     near = (dim.example + 1, 2 * dim.example, *_grids_like(dim.example), dim.example - 1)

@@ -69,9 +69,9 @@ class Compared:
         return _name(self.one.record, place)
 
     def tensors(self, node: int, graph: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-        """The outputs of a node and its partner, on the CPU. Both programs run again, up to them.
+        """The outputs of a node and its partner, on the CPU.
 
-        Of a nested graph, what they gave last.
+        Both programs run again, up to them; in a nested graph, the last outputs count.
 
         Raises:
             LookupError: the node has no partner.

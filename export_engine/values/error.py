@@ -20,7 +20,7 @@ class Error(NamedTuple):
     peak: float
     """Largest absolute difference over the reference's root mean square."""
     cosine: float
-    """Of the angle between the two; 1 for two zeros."""
+    """The cosine of the angle between the two; 1 for two zeros."""
     sqnr: float
     """Signal to noise in dB: -20 log10(relative). 200 where they are equal."""
     odd: int

@@ -1,4 +1,4 @@
-"""A program without `torch.no_grad` graphs: their ops stand in the main graph.
+"""A program without `torch.no_grad` graphs: their ops are in the main graph.
 
 torch's decompositions put them there, so such a program pairs with a decomposed one op by op.
 """

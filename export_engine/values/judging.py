@@ -200,7 +200,7 @@ class Judge:
         return None
 
     def _wrong_values(self, node: Node, known: Known) -> tuple[int, Error] | None:
-        """The same of an op that takes its inputs otherwise: by what they hold, in any order."""
+        """The same for an op with a different order of inputs: matched by their values."""
         mine = source_of(node).all_input_nodes
         for other_node in mine:
             tensor = self._given.get(other_node.name)
@@ -281,7 +281,7 @@ def _sort_values(right: torch.Tensor, held: torch.Tensor) -> torch.Tensor:
 
 
 def _is_overwritten(value: torch.Tensor, right: torch.Tensor) -> bool:
-    """Whether a value was made right where it is: what it is a view of is right then, too."""
+    """Whether a value was corrected in place: then its base is also correct."""
     if value.layout is not torch.strided or value.dtype != right.dtype:
         return False
     try:

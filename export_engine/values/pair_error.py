@@ -32,9 +32,9 @@ class PairError(NamedTuple):
     partner: int
     """In the other's."""
     error: Error
-    """Of the run."""
+    """The error of the run."""
     own: Error
-    """Of the op alone, on the other run's inputs."""
+    """The error of the op alone, on the other run's inputs."""
     beyond: bool
     """Whether `own` is more than noise, so that an error enters here."""
     fault: tuple[int, int]
@@ -45,7 +45,7 @@ class PairError(NamedTuple):
     underflow: int
     """Elements that this op made 0, and the other did not."""
     graph: int = 0
-    """Of the first program."""
+    """Nodes of the first program."""
 
     @property
     def place(self) -> tuple[int, int]:

@@ -134,7 +134,7 @@ def writes(record: Record) -> bool:
 
 
 def copy_tensor(value: Any) -> Any:
-    """A copy of a tensor; anything else as it is."""
+    """A copy of a tensor; anything else unchanged."""
     return value.detach().clone() if isinstance(value, torch.Tensor) else value
 
 

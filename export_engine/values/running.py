@@ -1,4 +1,4 @@
-"""One run of a program, node by node, of which nothing is left behind."""
+"""One run of a program, node by node, which leaves nothing in memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from export_engine.values.steps import Observer, Steps
 from export_engine.verify import Subject
 
 SEED = 0
-"""Of the random numbers of every run, so that a run can be repeated."""
+"""The seed of every run, so that a run can be repeated."""
 
 
 class Run:

@@ -15,7 +15,7 @@ MOST_CELLS = 96
 LEAST_SIDE = 8
 """Height and width that a picture has at least."""
 AROUND = 5
-"""Cells on each side of the one whose numbers are told."""
+"""Cells on each side of the one whose numbers are shown."""
 
 
 def slice_tensor(

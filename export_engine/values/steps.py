@@ -67,7 +67,7 @@ class Steps(torch.fx.Interpreter):
     known: frozenset[str] | None = None
     """The ops whose values are not torch's, by name; None where it runs the program itself."""
     runs_nested = False
-    """Whether nested graphs are run node by node, too, where nobody observes them."""
+    """Whether nested graphs also run node by node if nothing observes them."""
 
     def __init__(
         self,
@@ -233,7 +233,7 @@ class _Function:
     def __init__(self, module: GraphModule, outer: Steps) -> None:
         self.module = module
         self.number = -1
-        """Of the graph in the Record, for the node that runs it next."""
+        """The number of the graph in the Record, for the node that runs it next."""
         self._outer = outer
 
     def __call__(self, *args: Any) -> Any:

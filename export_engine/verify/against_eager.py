@@ -124,7 +124,7 @@ def _second_call(
     restore: Callable[[], None],
     patience: Deadline,
 ) -> Trial | None:
-    """A call after another one, where only the model answers otherwise than alone.
+    """A call after another one, if only the model's result differs from a call on its own.
 
     A cache that is rebuilt, or that grows, changes no answer; a state in Python does, and a program
     has none.

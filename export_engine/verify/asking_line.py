@@ -67,7 +67,7 @@ def _before(common: list[_Line], depth: int) -> Location | None:
 
 
 def line_shown(place: Location) -> str:
-    """A line as it is told: ``line 9 `if x.shape[0] == 1:` ``."""
+    """The text of a line: ``line 9 `if x.shape[0] == 1:` ``."""
     text = " ".join(linecache.getline(place.file, place.line).split())
     text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
     return f"line {place.line} `{text}`" if text else f"line {place.line}"

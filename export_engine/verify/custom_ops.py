@@ -19,7 +19,7 @@ def is_custom(target: object) -> bool:
 
 
 def find_custom(graph_module: torch.fx.GraphModule) -> list[torch.fx.Node]:
-    """The nodes of a program that call such an op, in its nested graphs, too."""
+    """The nodes of a program that call such an op, including nested graphs."""
     return [
         node
         for module in graph_module.modules()

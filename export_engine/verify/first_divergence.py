@@ -27,7 +27,7 @@ class Divergence(NamedTuple):
     """Where values diverge."""
 
     node: str
-    """Of the program; empty where it is not known."""
+    """The node's name in the program; empty if it is not known."""
     sentence: str
     stack: Stack = ()
     """The user's line of that op."""
@@ -136,7 +136,7 @@ def _first_off(ops: list[torch.fx.Node], is_off: Callable[[torch.fx.Node], bool]
 
 
 def _only_ours(node: torch.fx.Node, alone: list[torch.fx.Node]) -> list[torch.fx.Node]:
-    """Of the ops that eager does not run, those between an op and what both run before it."""
+    """Ops that eager does not run, between an op and the last one that both run before it."""
     names = {other_node.name for other_node in alone}
     between = {other.name for other in find_unmatched(node, lambda other: other.name in names)}
     return [other_node for other_node in alone if other_node.name in between]

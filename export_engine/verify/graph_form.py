@@ -167,7 +167,7 @@ def _of_torch(subject: Subject, node: int) -> bool:
 
 
 def _all(count: int, one: str, several: str) -> str:
-    """`The one op is ...`, `All 12 ops are ...`; none at all is fine, too."""
+    """`The one op is ...`, `All 12 ops are ...`; none at all is also fine."""
     return f"The one {one}" if count == 1 else f"All {count:,} {several}"
 
 

@@ -121,7 +121,7 @@ def storage_address(value: Any) -> int:
 
 
 def _copy_storage(tensor: torch.Tensor) -> torch.Tensor:
-    """A copy with the same strides, also where elements overlap or have gaps between them."""
+    """A copy with the same strides, even if elements overlap or have gaps between them."""
     if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
         return tensor.detach().clone()
     copied = tensor.detach().new_empty(0)

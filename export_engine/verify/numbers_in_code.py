@@ -138,7 +138,7 @@ def _of_code(target: Any) -> Iterator[Number]:
 
 
 def _definition(function: FunctionType) -> ast.AST | None:
-    """The syntax tree of a function; of a lambda, too."""
+    """The syntax tree of a function or a lambda."""
     code = code_of(function.__code__.co_filename)
     return code.by_first_line.get(function.__code__.co_firstlineno) if code is not None else None
 

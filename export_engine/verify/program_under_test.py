@@ -109,7 +109,7 @@ class Subject:
     """A program, its Record, and its model, whose state is restored."""
 
     restore: Callable[[], None]
-    """Puts the model back as it was; there while it is examined."""
+    """Restore the model; in place while it is examined."""
 
     def __init__(self, exported: Exported, record: Record, sizes: int) -> None:
         """Make one; `examine` makes one that can be run.

@@ -149,7 +149,7 @@ class _Watching(torch.fx.Interpreter):
         return result
 
     def _try_branches(self, _: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> None:
-        """Runs both branches of a cond on copies: tracing trusts the one that is not taken, too."""
+        """Run both branches of a cond on copies: tracing also trusts the one that is not taken."""
         for branch in (true_fn, false_fn):
             try:
                 if isinstance(branch, _Inner) and branch.has_custom:
@@ -250,7 +250,7 @@ def _steps(value: torch.Tensor) -> list[int]:
 
 
 def _find_undeclared_writes(target: OpOverload, after: Any, before: Any) -> Iterator[str]:
-    """Arguments that have other values after the call, though the schema does not say so."""
+    """Arguments that have other values after the call, though the schema does not declare it."""
     texts = set(list_written_arguments(target))
     names = op_signature(target)
     now = names.bind(*after[0], **after[1]).arguments
@@ -275,7 +275,7 @@ def _is_changed(one: Any, other: Any) -> bool:
 def _find_undeclared_views(
     target: OpOverload, result: Any, args: Any, kwargs: Any
 ) -> Iterator[str]:
-    """Results that are the memory of an argument, though the schema does not say so."""
+    """Results that alias an argument, though the schema does not declare it."""
     texts = {*list_aliased_arguments(target), *list_written_arguments(target)}
     arguments = op_signature(target).bind(*args, **kwargs).arguments
     items = [leaf for leaf in pytree.tree_leaves(result) if storage_address(leaf)]

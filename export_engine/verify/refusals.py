@@ -36,7 +36,7 @@ def _cut(text: str) -> str:
 
 
 def _relation(text: str) -> str:
-    """`Ne(a*(b//a), 1)` as `a*(b//a) != 1`; any other text as it is."""
+    """`Ne(a*(b//a), 1)` as `a*(b//a) != 1`; any other text unchanged."""
     match = _RELATION.fullmatch(text)
     if match is None:
         return text

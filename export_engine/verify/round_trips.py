@@ -177,7 +177,7 @@ def check_re_exported(subject: Subject) -> Guarantee:
 def _find_fixed_size(
     program: torch.export.ExportedProgram, again: torch.export.ExportedProgram
 ) -> tuple[str, str] | None:
-    """The first input of which a size that varied is fixed now, and what is said of it."""
+    """The first input of which a dynamic size is now fixed, and a sentence on it."""
     ours, theirs = _find_inputs(program), _find_inputs(again)
     for one, other in zip(ours, theirs, strict=False):
         sizes = zip(one.meta["val"].shape, other.meta["val"].shape, strict=False)

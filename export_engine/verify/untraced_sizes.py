@@ -197,7 +197,7 @@ def _suspicious(sizes: Sizes, numbers: Sequence[Number]) -> Iterator[Choice]:
 
 
 def _near(numbers: Iterable[Number]) -> Iterator[int]:
-    """Numbers and their neighbours, of a divisor its double, too; each once."""
+    """Numbers and their neighbours, and the double of a divisor; each once."""
     seen: set[int] = set()
     for number in numbers:
         value = number.value

@@ -35,6 +35,6 @@ class Places:
 
 
 def find_resume_place(function: str) -> tuple[str, int]:
-    """The user's function behind a name of Dynamo's, and the line it goes on at; 0: the start."""
+    """The user's function for a name of Dynamo's, and the line it resumes at; 0: the start."""
     match = _RESUMED.search(function)
     return (match["function"], int(match["line"])) if match else (function, 0)

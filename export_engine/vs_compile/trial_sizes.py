@@ -26,7 +26,7 @@ class SizesToTry:
     name: str
     """In the user's terms: `batch`, `x.shape[0]`."""
     dims: tuple[tuple[str, int], ...]
-    """Where it stands: paths of inputs, and positions of dims."""
+    """Its places: paths of inputs, and positions of dims."""
     sizes: tuple[int, ...]
 
     def request_at(self, request: Request, size: int) -> Request:
@@ -105,7 +105,7 @@ def _first(request: Request) -> tuple[str, Dims]:
 
 
 def _dims(request: Request) -> dict[str, Dims]:
-    """Every Dim of the Shapes, and the places that it stands at by itself."""
+    """Every Dim of the Shapes, and the places where it is used alone."""
     shapes = request.shapes
     groups: dict[str, Dims] = {}
     for path, specs in (shapes.leaves if shapes else {}).items():

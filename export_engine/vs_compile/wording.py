@@ -28,7 +28,7 @@ _MOST_LINES = 200
 
 
 def name_source(seen: Seen, source: str) -> str:
-    """`L['x'].size()[0]` as `x.shape[0]`, or as the Dim that stands there."""
+    """`L['x'].size()[0]` as `x.shape[0]`, or as the Dim of that size."""
     text = _STORED.sub(r".\1", _LOCAL.sub(r"\1", source))
     text = _POSITION.sub(lambda found: seen.names.get(found[0], found[0]), text)
     text = _SIZE.sub(r".shape[\1]", text)

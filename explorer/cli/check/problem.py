@@ -24,7 +24,7 @@ class Problem(msgspec.Struct, frozen=True):
     heading: str
     sentence: str
     file: str = ""
-    """Of the user's line, as a path from here where it is below; empty if unknown."""
+    """The file of the user's line, relative to here if it is below; empty if unknown."""
     line: int = 0
     """From 1; 0 if unknown."""
 

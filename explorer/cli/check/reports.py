@@ -66,7 +66,7 @@ def sarif(checked: Sequence[Checked]) -> str:
 
 
 def _dump_json(document: object) -> str:
-    """JSON that a CI system takes for nothing but text, too."""
+    """JSON that a CI system always reads as text."""
     return json.dumps(document, indent=1).replace("##", "#\\u0023")
 
 
@@ -106,7 +106,7 @@ def _without_links(said: str) -> str:
 
 
 def junit(checked: Sequence[Checked]) -> str:
-    """One test case per target; what does not fail it stands in its output."""
+    """One test case per target; problems that do not fail it are in its output."""
     failures = sum(each.failed for each in checked)
     suite = ET.Element(
         "testsuite", name="export-explorer", tests=str(len(checked)), failures=str(failures)
@@ -153,7 +153,7 @@ def markdown(checked: Sequence[Checked]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is: a name may hold markup, a link or a mention."""
+    """Text escaped for Markdown: a name may hold markup, a link or a mention."""
     line = harmless(" ".join(text.splitlines()))[:500]
     return re.sub(r"([\\`*_{}\[\]<>()#+!|~@-])", lambda found: f"&#{ord(found[1])};", line)
 

@@ -1,4 +1,4 @@
-"""Lesson 5: which sizes a program takes, and how to say so."""
+"""Lesson 5: which sizes a program accepts, and how to state them."""
 
 from __future__ import annotations
 

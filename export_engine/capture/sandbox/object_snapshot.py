@@ -160,7 +160,7 @@ class _KeptTensor:
         self._value: torch.Tensor | None = None
 
     def copy(self) -> None:
-        """Keeps its values, too: some kernels write without bumping the version counter."""
+        """Also keeps its values: some kernels write without bumping the version counter."""
         if not self.tensor.is_meta:
             self._value = self._alias.clone()
 

@@ -10,7 +10,7 @@ def is_of(value: Any, kinds: type | tuple[type, ...] | UnionType) -> bool:
     """Whether an object is of a class or of one that inherits from it.
 
     Unlike `isinstance`, it does not ask the object: `__class__` of a mock names the class that it
-    stands for, which crashes torch, and that of a proxy raises while nothing is behind it.
+    stands for, which crashes torch, and that of a proxy without a target raises.
     """
     return issubclass(type(value), kinds)
 

@@ -119,7 +119,7 @@ _NO_RULE = re.compile(r"No conversion rule found for operations: (.+)")
 def _judge_unconverted(program: torch.export.ExportedProgram, said: str) -> dict[str, Verdict]:
     """For a program that OpenVINO cannot convert: the ops for which it has no rule.
 
-    Of the others nothing is known, since the conversion ended.
+    The others are unknown, since the conversion ended.
     """
     named = {op.strip() for ops in _NO_RULE.findall(said) for op in ops.split(",")}
     return {

@@ -1,7 +1,7 @@
-"""Conditions on data that are assumed: the program asserts them, and takes one way of a branch.
+"""Conditions on data that are assumed: the program asserts them, and takes one branch.
 
-An op asks, too: `scaled_dot_product_attention` whether its keys are empty, a convolution whether
-its input is. A number that is data-dependent has no value while tracing.
+An op may also check one: `scaled_dot_product_attention` whether its keys are empty, a convolution
+whether its input is. A data-dependent number has no value while tracing.
 """
 
 from __future__ import annotations

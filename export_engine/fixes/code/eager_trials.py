@@ -1,4 +1,4 @@
-"""Runs a model with a code fix and without it in eager, on inputs that take the other way, too.
+"""Runs a model with a code fix and without it in eager, also on inputs that take the other branch.
 
 An export shows nothing of a branch that the example does not take. A fix of a data-dependent loop
 is tried on values and sizes at which the loop skips iterations.
@@ -177,7 +177,7 @@ def _find_accepted(
 
 
 def _shapes(result: Any) -> list[tuple[int, ...]]:
-    """Of each value that a model gives; anything but a tensor counts as a scalar."""
+    """Shapes of the values that a model returns; anything but a tensor counts as a scalar."""
     return [tuple(getattr(leaf, "shape", ())) for leaf in pytree.tree_leaves(result)]
 
 
@@ -224,10 +224,10 @@ def _run_each(
 
 
 def _inputs(request: Request, seeds: range, sizes: range) -> Iterator[Request]:
-    """The example; rows that are all alike, so that data select little; fresh values.
+    """The example; rows that are all alike, so that masks select little; fresh values.
 
-    Where many are asked for, masks that let everything through, too, which random ones hardly are.
-    Other sizes, too, for dims that are to be dynamic.
+    If many are requested, also masks that are all True, which random ones hardly are, and
+    other sizes for dims that should be dynamic.
     """
     yield request
     yield with_leaves(request, lambda _, value: _alike(value, 0))

@@ -84,10 +84,10 @@ def _find_formulas(attempt: Failed) -> list[Location]:
 
 
 class _Way(NamedTuple):
-    """A rewrite of a line, and what is said of it."""
+    """A rewrite of a line, and its sentences."""
 
     kinds: tuple[Kind, ...]
-    """Of the failures that it may help."""
+    """Kinds of the failures that it may fix."""
     title: str
     """With `{line}`, `{function}`, `{changed}`, the first line that is rewritten, `{what}` was
     replaced, `{where}`, and the `{number}` that is asked for: a size, or another number."""
@@ -190,7 +190,7 @@ _LENGTH = _SYMBOLIC._replace(
     rewrite=partial(symbolic, length=LENGTHS[1]),
     places=lambda attempt: () if read_failure(attempt)[0].strict else _find_numbers(attempt),
 )
-"""Of what is not a tensor, which strict mode keeps symbolic."""
+"""Numbers that are not tensors, which strict mode keeps symbolic."""
 _WAYS = (
     _Way(
         (Kind.SHAPES_VIOLATED,),

@@ -192,9 +192,9 @@ def _next_branch(found: Attempt | None, request: Request, edit: Edit) -> bool:
 def _with_more(
     request: Request, edit: Edit, asked: _Branch
 ) -> tuple[Edit, Attempt | None, list[str]]:
-    """The attempt with an edit, and with what then requires the same rewritten, too; what that is.
+    """The attempt with an edit, and with further edits for the same requirement.
 
-    What is padded is often cropped behind a second branch on what was missing.
+    Padded tensors are often cropped after a second branch on the missing size.
     """
     attempt, done = try_edit(request, edit), list[str]()
     for _ in range(_MOST_PLACES):
@@ -394,7 +394,7 @@ def _wrap_differences(source: Source, way: Sequence[ast.AST], rests: set[str]) -
 
 
 def _as_factor(source: Source, node: ast.expr) -> str:
-    """A text that an operator may stand beside."""
+    """A text that can be an operand."""
     text = source.of(node)
     return f"({text})" if isinstance(node, ast.BinOp | ast.UnaryOp | ast.IfExp) else text
 
@@ -540,7 +540,7 @@ def _by_indices(source: Source, target: ast.Subscript) -> str:
 def _indices(source: Source, tensor: str, dim: int, cut: ast.Slice) -> str:
     """The indices that a slice takes of a dim.
 
-    Bounds that are constants are clamped to the size here: a slice clamps them, too, and torch
+    Bounds that are constants are clamped to the size here: a slice also clamps them, and torch
     guards on whether it has to. Others are those of a slice of all indices, so that they mean what
     they do in the slice.
     """
@@ -594,7 +594,7 @@ class _Way(NamedTuple):
     """With `{line}`."""
     why: str
     rewrite: Callable[[str, int], Rewritten] | None
-    """None for that of the whole function, in which both ways are left."""
+    """None for that of the whole function, which keeps both branches."""
     bounded: bool = True
     """Whether it comes before others, even with bounds on sizes."""
 

@@ -279,7 +279,7 @@ def by_ops(text: str, line: int) -> Rewritten:
 def _of_powers(source: Source, statements: list[ast.stmt]) -> Iterator[Piece]:
     """Of a name for a power: a check that says it is at least 1, and the transforms of its length.
 
-    torch cannot know it of a number that is data-dependent. A transform asks whether its length is
+    torch cannot know this for a data-dependent number. A transform asks whether its length is
     more than there is, to pad or to cut; `pad` by a difference does either, and asks nothing.
     """
     for statement in statements:

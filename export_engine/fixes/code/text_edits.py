@@ -102,7 +102,7 @@ class Source:
         return before
 
     def is_beside(self, statement: ast.stmt) -> bool:
-        """Whether something stands before a statement in its line, as in `if x: return y`."""
+        """Whether a statement does not start its line, as in `if x: return y`."""
         return bool(self.text[self.line_start(statement) : self.start(statement)].strip())
 
     def block_at(self, indent: str, kept: list[ast.stmt]) -> list[str]:

@@ -59,7 +59,7 @@ def further(edit: Edit, made: Rewritten) -> Edit:
 
 
 def name_edited_file(request: Request, edit: Edit) -> str:
-    """The name under which the text of one more edit runs, and stands in tracebacks."""
+    """The file name of one more edit, as in tracebacks."""
     return with_edit(request, edit).edits[-1].edited_file
 
 
@@ -121,7 +121,7 @@ def runs(request: Request) -> bool:
 def rewrite_lines(
     edit: Edit, lines: Iterable[int], rewrite: Callable[[str, int], Rewritten]
 ) -> tuple[Edit, Rewritten]:
-    """An edit with some lines of its text rewritten, too, and what the last of them gave.
+    """An edit with further lines rewritten, and the result of the last one.
 
     Raises:
         CannotRewrite: it can be at none of them.
@@ -299,7 +299,7 @@ def _beyond_bounds(attempt: Failed, edit: Fix) -> Fix:
 
 
 def _with_multiples(problem: ShapeViolation) -> ShapeViolation:
-    """A problem with multiples of the example's size, too, where an upper bound excludes them."""
+    """A problem that also has multiples of the example's size, if an upper bound excludes them."""
     most, example = max(problem.excluded, default=0), problem.dims[0].example
     far = [size for size in range(2 * example, 5 * example, example) if example < most < size]
     return replace(problem, excluded=(*problem.excluded, *far))

@@ -63,7 +63,7 @@ def find_shared(function: ast.FunctionDef, *, views: bool = True) -> set[str]:
 
     Args:
         function: in which they are.
-        views: whether what is in a tensor or a list counts, too.
+        views: whether elements of a tensor or a list also count.
     """
     names = {inner.arg for inner in ast.walk(function.args) if isinstance(inner, ast.arg)}
     shared = {name for name in names if not _is_bound_first(function, name)}

@@ -31,7 +31,7 @@ class Answers:
     def __init__(self, facts: Facts, names: Names, masks: Callable[[str], str | None]) -> None:
         self.facts, self.names, self.masks = facts, names, masks
         self.lines: list[int] = []
-        """Of what was replaced."""
+        """The location of the replaced code."""
         self.required: list[str] = []
         """Conditions that hold if eager raises no error, in any branch."""
         self.held: dict[str, str] = {}
@@ -339,7 +339,7 @@ def negate(test: ast.expr, note: str = "not") -> ast.expr:
 
 
 def index_as_rows(index: ast.expr, places: tuple[int, ...]) -> tuple[ast.expr, int]:
-    """An index whose scalars are tensors of one element, and the dim that they leave behind."""
+    """An index whose scalars are tensors of one element, and the dim that they leave."""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     expressions = [
         method(e, "reshape", ast.Constant(1)) if n in places else e for n, e in enumerate(parts)

@@ -37,9 +37,9 @@ class AtOnce(NamedTuple):
 
 
 def suggest_chunks(attempt: Failed) -> Iterator[Fix]:
-    """The fix of chunks in a function that led to a bound; none where eager answers otherwise.
+    """The fix of chunks in a function that led to a bound; none if eager differs.
 
-    torch says where it asked for a size, which is mostly where a chunk is computed with.
+    torch reports the line that checked a size, mostly one that uses a chunk.
     """
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:

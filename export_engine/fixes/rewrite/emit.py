@@ -173,7 +173,7 @@ def _find_trailing(text: str) -> dict[int, str]:
 
 
 def _find_ends(function: ast.FunctionDef) -> dict[int, int]:
-    """Where what stands above each statement ends: the last line of what is before it."""
+    """The last line before each statement."""
     result: dict[int, int] = {}
 
     def walk(block: Block, above: int) -> None:
@@ -202,7 +202,7 @@ def _find_ends(function: ast.FunctionDef) -> dict[int, int]:
 
 
 def _tidy_blank_lines(lines: list[str]) -> list[str]:
-    """Lines without a blank one behind another, behind a header, or at the end."""
+    """Lines without repeated blank ones, or blank ones after a header or at the end."""
     result: list[str] = []
     for line in lines:
         if line or (result and result[-1] and not result[-1].endswith(":")):

@@ -73,7 +73,7 @@ class _Lift(ast.NodeTransformer):
         self.before: Block = []
 
     def visit(self, node: ast.AST) -> Any:
-        """A node; one without a staged construct stays as it is."""
+        """A node; one without a staged construct is unchanged."""
         return super().visit(node) if is_touched(node, self.staged) else node
 
     def _apart(self, node: ast.expr) -> tuple[Block, ast.expr]:

@@ -31,7 +31,7 @@ class Value(NamedTuple):
     shape: tuple[Any, ...] = ()
     """Ints, and torch's symbols."""
     constant: Any = None
-    """Of a plain number."""
+    """The value of a plain number."""
     is_contiguous: bool = True
     """Whether a tensor's elements lie in order."""
     layout: str = ""

@@ -43,7 +43,7 @@ class Function(NamedTuple):
     """The outermost function around a line, as the user wrote it."""
 
     text: str
-    """Of the whole file."""
+    """The text of the whole file."""
     node: ast.FunctionDef
     name: str
     """Qualified name."""

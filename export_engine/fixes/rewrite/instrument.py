@@ -217,7 +217,7 @@ class _Questions(ast.NodeTransformer):
         return ast.Expr(self._ask("check", node, self.visit(node.test)))
 
     def visit_ListComp(self, node: ast.AST) -> Any:
-        """For a scope of its own: as it is."""
+        """Leave a nested scope unchanged."""
         return node
 
     visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp  # noqa: N815

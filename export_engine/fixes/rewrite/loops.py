@@ -486,7 +486,7 @@ def _find_results(lists: list[Filled]) -> list[str]:
 
 
 def _join_lists(lists: list[Filled], facts: Iteration) -> Block:
-    """What is behind a loop: several rows of an iteration, those that count, and those before."""
+    """Statements after a loop: several rows of an iteration, those that count, and those before."""
     statements: Block = []
     for name, rows, _, _, _ in lists:
         if facts.appended.get(name, 1) > 1:

@@ -69,7 +69,7 @@ class Normal:
         """The statements in which attributes are names."""
 
     def find_form(self) -> Block:
-        """The function's body in normal form; without staged exits it is as it was."""
+        """The function's body in normal form; unchanged without staged exits."""
         body = self._block(self.function.node.body, inside=False)
         body = self._without_loop_exits(body)
         if not self._leaves_early(body, ast.Return):

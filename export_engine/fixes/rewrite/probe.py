@@ -69,11 +69,11 @@ class Probe(Elements):
         self.depth = 0
         """How many staged loops and choices are around."""
         self.watch = _Watch()
-        """Of the innermost way of a staged choice that runs."""
+        """State of the innermost branch of a staged choice that runs."""
         self.nones: dict[Site, set[bool]] = {}
         """Answers to tests for None."""
         self.counts: list[tuple[Any, Any]] = []
-        """Of the loops around that count up one by one: the number, and where they stop."""
+        """The enclosing loops that count by one: the number, and where they stop."""
         self.held: list[Any] = []
         self.is_guarded = False
         self.carried: list[torch.Tensor] = []

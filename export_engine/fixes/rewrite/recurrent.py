@@ -1,7 +1,7 @@
 """torch's own RNN, LSTM and GRU as a scan over their cell: export unrolls them over the length.
 
-`pack_padded_sequence` leaves out what is behind the end of a row, so that a row's state stays as it
-is from there on. The scan runs for all rows, and a mask keeps the state: the results are the same.
+`pack_padded_sequence` drops elements after the end of a row, so a row's state is unchanged from
+there on. The scan runs for all rows, and a mask keeps the state: the results are the same.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A loop over the indices at which a mask holds, as one over all of them, each asking the mask.
 
-`for i in mask.nonzero()` runs as often as the data tell; `for i in range(len(mask))` does not, and
+`for i in mask.nonzero()` has a data-dependent length; `for i in range(len(mask))` does not, and
 what an iteration does where the mask does not hold is dropped as that of any other branch.
 """
 

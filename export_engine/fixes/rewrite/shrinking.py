@@ -1,7 +1,7 @@
 """A loop that takes the first of what is left, and drops others by a test: non-maximum suppression.
 
-`while order.numel() > 0` has another length in each iteration. Over all elements, with a mask of
-those left, it keeps one length, and becomes a scan as any other loop.
+`while order.numel() > 0` changes length in each iteration. Over all elements, with a mask of
+those left, it keeps one length, and becomes a scan like other loops.
 """
 
 from __future__ import annotations

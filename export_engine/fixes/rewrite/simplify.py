@@ -165,7 +165,7 @@ class _Replacing:
 
 
 def _join_choices(node: ast.AST) -> ast.AST:
-    """A choice of a choice that keeps the same otherwise, as one of both tests."""
+    """Two nested choices with the same else value, as one choice on both tests."""
     match node:
         case ast.Call(function, [test, ast.Call(inner, [other, value, ast.Name(id=a)]), kept]):
             same = isinstance(kept, ast.Name) and kept.id == a

@@ -1,7 +1,7 @@
 """torch's functions that take no symbolic size, as ops that do: `torch.kron(a, b)` as a product.
 
 Each asks its sizes for plain ints on the way, or a tensor for its values (torch 2.11 to 2.15), and
-computes what a few ops over whole tensors do, too.
+a few ops over whole tensors compute the same.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Rule(NamedTuple):
     when: Mapping[str, str] = {}
     """A regular expression that the text of a parameter has to match."""
     as_written: tuple[str, ...] = ()
-    """Parameters whose text stands in the replacement as it is, however often."""
+    """Parameters whose text the replacement repeats unchanged."""
     of_sizes: bool = False
     """Whether it takes sizes, which cost nothing to compute again, and `dtype` and `device` for
     `torch.arange`: `$options` is both, `$device` and `$to_dtype` one."""

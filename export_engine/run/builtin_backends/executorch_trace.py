@@ -15,7 +15,7 @@ from export_engine.torch_internals import flat_leaves
 _UNEMITTED = ("getitem", "alloc", "view")
 """Calls that become no instruction, since they only name memory."""
 _ROOM = 1 << 20
-"""Bytes beside the values: each is told with its op's inputs."""
+"""Bytes besides the values: each event also has its op's inputs."""
 
 
 def find_traced_values(lowered: Any, job: Job, space: int) -> dict[str, torch.Tensor]:
@@ -138,7 +138,7 @@ def _iter_values(nodes: list[Node], results: list[Any]) -> Iterator[tuple[Node, 
 
 
 def pair_instructions(nodes: list[Node], results: list[Any]) -> Iterator[tuple[Node, Any]]:
-    """Nodes and what was told of each: instructions run in the order of the nodes they are of.
+    """Nodes and the events of each: instructions run in the order of their nodes.
 
     A branch or a loop runs a number of them that is not known. So what comes before the first is
     counted from the start, and what comes after the last from the end.

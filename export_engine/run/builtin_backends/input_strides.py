@@ -33,14 +33,14 @@ class InputStrides:
         }
         inputs = program.graph_signature.user_inputs
         self._orders = [self._find_traced_order(traced.get(str(name))) for name in inputs]
-        """Of each leaf of a call."""
+        """Strides of each leaf of a call."""
 
     def given(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any], int]:
         """A call as the code reads it, and how many of its tensors were copied for that.
 
-        An input that was traced with gaps, or with elements that share memory, stays as it is.
+        An input that was traced with gaps, or with elements that share memory, is unchanged.
         """
         laid: dict[int, torch.Tensor] = {}
         leaves = flat_leaves(self._program, args, kwargs)

@@ -114,7 +114,7 @@ def _build_feeds(session: Any, job: Job) -> dict[str, Any]:
 
 
 def _input(values: Mapping[str, Any], name: str) -> Any:
-    """An input by its name in the file: one that is an output, too, is renamed there."""
+    """An input by its name in the file: one that is also an output is renamed there."""
     return values[name if name in values else name.removesuffix("_orig")]
 
 
