@@ -737,18 +737,23 @@ class GuaranteeDecomposed(Rule, kind=Kind.GUARANTEE_DECOMPOSED):
 
     CLAIM = Sentence("Decomposed to Core ATen, it agrees.")
     HOLDS = Sentence(
-        "Agrees: {before:,} ops became {after:,}.{strides}{kept}",
-        before=12,
+        "Agrees: {before} became {after:,}.{strides}{kept}",
+        before="12 ops",
         after=30,
         strides="",
         kept="",
     )
     NOT_COMPARED = Sentence(
-        "{before:,} ops became {after:,}; outputs were not compared.{kept} {reason}",
-        before=12,
+        "{before} became {after:,}; outputs were not compared.{kept} {reason}",
+        before="12 ops",
         after=30,
         kept="",
         reason="The weights have no values.",
+    )
+    DISTINCT = Sentence("the {count:,} distinct ops of {every}", count=70, every="290")
+    HOW = Sentence(
+        "Calls of one op with equal arguments, dtypes and sizes were decomposed once. "
+        "`decompose()` decomposes the whole program."
     )
     KEPT = Sentence(
         " Not decomposed, because torch cannot do so here: {ops}.", ops="mylib.doubled.default"

@@ -85,7 +85,7 @@ def truncate_program(program: ExportedProgram, node: str) -> ExportedProgram:
             graph.erase_node(other_node)
     copied.graph_module.recompile()
     only = OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node), None)
-    _set_outputs(copied, program, [only], pytree.tree_flatten(0)[1])
+    set_outputs(copied, program, [only], pytree.tree_flatten(0)[1])
     return copied
 
 
@@ -121,11 +121,11 @@ def revealing_program(program: ExportedProgram, buffers: Sequence[str]) -> Expor
         *(OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node.name), None) for node in seen),
     ]
     count = sum(spec.kind is OutputKind.USER_OUTPUT for spec in specs)
-    _set_outputs(copied, program, specs, pytree.tree_flatten([0] * count)[1])
+    set_outputs(copied, program, specs, pytree.tree_flatten([0] * count)[1])
     return copied
 
 
-def _set_outputs(
+def set_outputs(
     copied: ExportedProgram, program: ExportedProgram, specs: list[OutputSpec], out_spec: Any
 ) -> None:
     """Gives a copy of a program other outputs.

@@ -63,9 +63,7 @@ CHECKS = (
     Check(rules.GuaranteeDecomposed, round_trips.check_decomposed),
 )
 _IN_A_FORK = ("decomposed", "functional")
-"""Checks that need the decomposed program: about half of the total time."""
-_LARGE = 200
-"""From how many nodes on a fork saves time."""
+"""Checks that need the decomposed program: they can take half of the total time."""
 
 
 def verify(
@@ -118,7 +116,7 @@ def verify(
 
 def _forks(subject: Subject) -> bool:
     """Whether a fork is worth it, and can compute what this process can."""
-    return len(subject.program.graph.nodes) >= _LARGE and can_fork(tensors_of(subject.exported))
+    return subject.is_large and can_fork(tensors_of(subject.exported))
 
 
 def _run_check(check: Check, subject: Subject) -> Guarantee:

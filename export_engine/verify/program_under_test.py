@@ -46,6 +46,9 @@ from export_engine.verify.uninitialized import (
 )
 from export_engine.verify.untraced_sizes import Sizes, sizes_of, sizes_of_record
 
+LARGE = 200
+"""From how many nodes on a program is large."""
+
 
 @undone
 def examine(exported: Exported, record: Record, sizes: int) -> Iterator[Subject]:
@@ -127,6 +130,11 @@ class Subject:
         """The first output, in any run of the program, that has not the declared dtype."""
         self.patience = patience_with(exported)
         """How long a call may take; see `patience_with`."""
+
+    @property
+    def is_large(self) -> bool:
+        """Whether its checks take long enough that a fork, or a smaller program, saves time."""
+        return len(self.program.graph.nodes) >= LARGE
 
     @cached_property
     def symbolic(self) -> Sizes:

@@ -11,15 +11,18 @@ import torch
 from export_engine import rules
 from export_engine.attempt import Exported, Failed, signature_of
 from export_engine.capture import capture
-from export_engine.defects import log_internal_error
+from export_engine.defects import log_internal_error, passing_over
 from export_engine.error_text import error_text, format_with_type
 from export_engine.findings import ops_of
 from export_engine.record import join_path, sizes_tried, split_path
 from export_engine.shapes import Auto, Shapes, Static, leaves_of
 from export_engine.source import raise_if_users
 from export_engine.torch_internals import (
+    callable_module,
     copy_program,
     int_bound,
+    keep_distinct_ops,
+    operators_listed_once,
     put_weights_on_meta,
     symbols_in,
     texts_read_once,
@@ -150,7 +153,7 @@ def check_re_exported(subject: Subject) -> Guarantee:
         return _conclude(rules.GuaranteeReExported, "", [problem])
     assert isinstance(again, Exported)
     difference = find_difference(subject, again.program, renamed=True)
-    count = sum(node.op == "call_function" for node in subject.program.graph.nodes)
+    count = _count_calls(subject.program)
     sentence = rules.GuaranteeReExported.HOLDS(ops=f"{count:,} {'op' if count == 1 else 'ops'}")
     if difference is None:
         return _conclude(rules.GuaranteeReExported, sentence, [])
@@ -225,26 +228,64 @@ def _apart_at_sizes(subject: Subject, other: torch.nn.Module) -> tuple[list[dict
 
 
 def check_decomposed(subject: Subject) -> Guarantee:
-    """Runs the program that torch's default decompositions give."""
+    """Runs the program that torch's default decompositions give.
+
+    A large program is first reduced to its distinct ops. If those fail, the whole is checked.
+    """
+    once = _check_distinct(subject) if subject.is_large else None
+    if once is not None:
+        return once
     program, ops, _ = subject.decomposed
     if program is None:
         problem = rules.GuaranteeDecomposed.FAILS(error=subject.undecomposed_because)
         return _conclude(rules.GuaranteeDecomposed, "", [problem])
     kept = rules.GuaranteeDecomposed.KEPT(ops=", ".join(ops)) if ops else ""
-    counts = [
-        sum(node.op == "call_function" for node in other_program.graph.nodes)
-        for other_program in (subject.program, program)
-    ]
+    before, after = _count_calls(subject.program), _count_calls(program)
     if subject.without_values:
         text = rules.GuaranteeDecomposed.NOT_COMPARED(
-            before=counts[0], after=counts[1], kept=kept, reason=subject.without_values
+            before=f"{before:,} ops", after=after, kept=kept, reason=subject.without_values
         )
         return without_weights(rules.GuaranteeDecomposed, text)
     problems, strides = _compare_runs(subject, program.module(), _DECOMPOSED_LOOSE)
     sentence = rules.GuaranteeDecomposed.HOLDS(
-        before=counts[0], after=counts[1], strides=strides, kept=kept
+        before=f"{before:,} ops", after=after, strides=strides, kept=kept
     )
     return _conclude(rules.GuaranteeDecomposed, sentence, problems)
+
+
+def _check_distinct(subject: Subject) -> Guarantee | None:
+    """Decomposes and runs a program of the distinct ops; None if that proves nothing.
+
+    Either few ops are equal, or the two differ, or an output is NaN: an op may fail on values that
+    the program never computes.
+    """
+    rule = rules.GuaranteeDecomposed
+    with passing_over("decomposing each distinct op"):
+        distinct = keep_distinct_ops(subject.program)
+        if distinct is None:
+            return None
+        with operators_listed_once():
+            decomposed = distinct.program.run_decompositions()
+        every = f"{_count_calls(subject.program):,}"
+        counts = {
+            "before": rule.DISTINCT(count=distinct.ops, every=every),
+            "after": _count_calls(decomposed),
+            "kept": "",
+        }
+        if subject.without_values:
+            text = rule.NOT_COMPARED(**counts, reason=subject.without_values)
+            return without_weights(rule, text)
+        ours = subject.run(callable_module(distinct.program), subject.request)
+        theirs = subject.run(decomposed.module(), subject.request)
+        difference = subject.compare(theirs, ours, _DECOMPOSED_LOOSE)
+        if difference.same and not any(tensor.isnan().any() for tensor in ours.result):
+            sentence = rule.HOLDS(**counts, strides="")
+            return Guarantee(rule=rule, verdict="holds", sentence=sentence, evidence=(rule.HOW(),))
+    return None
+
+
+def _count_calls(program: torch.export.ExportedProgram) -> int:
+    return sum(node.op == "call_function" for node in program.graph.nodes)
 
 
 def _compare_runs(

@@ -14,7 +14,7 @@ from torch import nn
 import explorer
 from export_engine.process import can_fork, run_forked
 from export_engine.process import forks as process_forks
-from export_engine.verify import guarantees
+from export_engine.verify import contract_soundness, guarantees, program_under_test
 
 pytestmark = pytest.mark.skipif(not can_fork([]), reason="no fork here: Linux with two cores")
 
@@ -44,7 +44,7 @@ def said(verified: explorer.Verified) -> dict[str, tuple[str, str]]:
 @pytest.fixture
 def forks(monkeypatch: pytest.MonkeyPatch) -> list[process_forks.Forked[object]]:
     """Those that are made; a program of a few ops is large."""
-    monkeypatch.setattr(guarantees, "_LARGE", 20)
+    monkeypatch.setattr(program_under_test, "LARGE", 20)
     made: list[process_forks.Forked[object]] = []
     make = process_forks.Forked.__init__
 
@@ -70,6 +70,7 @@ def test_a_fork_says_what_this_process_says(
     forks: list[process_forks.Forked[object]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(contract_soundness, "_MOST_SIZES", 0)  # else as many as there is time for
     before = long.program.state_dict["calls"].clone()
     threads = torch.get_num_threads()
     with_fork = said(long.verify())
