@@ -259,7 +259,6 @@ def _check_distinct(subject: Subject) -> Guarantee | None:
     Either few ops are equal, or the two differ, or an output is NaN: an op may fail on values that
     the program never computes.
     """
-    rule = rules.GuaranteeDecomposed
     with passing_over("decomposing each distinct op"):
         distinct = keep_distinct_ops(subject.program)
         if distinct is None:
@@ -267,20 +266,26 @@ def _check_distinct(subject: Subject) -> Guarantee | None:
         with operators_listed_once():
             decomposed = distinct.program.run_decompositions()
         every = f"{_count_calls(subject.program):,}"
-        counts = {
-            "before": rule.DISTINCT(count=distinct.ops, every=every),
-            "after": _count_calls(decomposed),
-            "kept": "",
-        }
+        before = rules.GuaranteeDecomposed.DISTINCT(count=distinct.ops, every=every)
+        after = _count_calls(decomposed)
         if subject.without_values:
-            text = rule.NOT_COMPARED(**counts, reason=subject.without_values)
-            return without_weights(rule, text)
+            text = rules.GuaranteeDecomposed.NOT_COMPARED(
+                before=before, after=after, kept="", reason=subject.without_values
+            )
+            return without_weights(rules.GuaranteeDecomposed, text)
         ours = subject.run(callable_module(distinct.program), subject.request)
         theirs = subject.run(decomposed.module(), subject.request)
         difference = subject.compare(theirs, ours, _DECOMPOSED_LOOSE)
         if difference.same and not any(tensor.isnan().any() for tensor in ours.result):
-            sentence = rule.HOLDS(**counts, strides="")
-            return Guarantee(rule=rule, verdict="holds", sentence=sentence, evidence=(rule.HOW(),))
+            sentence = rules.GuaranteeDecomposed.HOLDS(
+                before=before, after=after, strides="", kept=""
+            )
+            return Guarantee(
+                rule=rules.GuaranteeDecomposed,
+                verdict="holds",
+                sentence=sentence,
+                evidence=(rules.GuaranteeDecomposed.HOW(),),
+            )
     return None
 
 

@@ -15,7 +15,7 @@ compiled ops were stubs, for its build is of another torch.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -33,6 +33,7 @@ from export_engine.verify import verify, with_verification
 from .sampling import sampled
 from .table import Row
 from .zoo import MODELS, Model
+from .zoo.model import Call
 
 _JUDGED = Path(__file__).with_name("alarms_judged.tsv")
 
@@ -41,7 +42,7 @@ def run() -> list[Row]:
     """The table's row."""
     judged = dict(_judged())
     models, alarms, wrong = 0, 0, list[str]()
-    tried, every = sampled([*MODELS, *_of_torchvision(), *_of_timm()])
+    tried, every = sampled([*MODELS, *_of_torchvision(), *_of_timm(), *of_transformers()])
     for model in tried:
         kinds = _alarms_of(model)
         models += kinds is not None
@@ -119,6 +120,79 @@ def _of_timm() -> Iterator[Model]:
             yield _of_images(name, partial(timm.create_model, name), settings.input_size)
 
 
+_TINY = {
+    key: size
+    for size, keys in {
+        0: "pad_token_id",
+        1: "encoder_layers decoder_layers bos_token_id",
+        2: "num_hidden_layers n_layer n_layers num_layers num_key_value_heads num_experts_per_tok "
+        "type_vocab_size eos_token_id",
+        4: "num_attention_heads n_head n_heads num_heads encoder_attention_heads num_experts "
+        "decoder_attention_heads num_local_experts n_routed_experts",
+        8: "head_dim patch_size",
+        16: "moe_intermediate_size",
+        32: "hidden_size d_model n_embd dim embed_dim embedding_size image_size",
+        48: "intermediate_size ffn_dim encoder_ffn_dim decoder_ffn_dim",
+        64: "hidden_dim",
+        128: "vocab_size max_position_embeddings",
+    }.items()
+    for key in keys.split()
+}
+"""Sizes of a tiny config, under the names that configs of transformers have for them."""
+_INPUTS: dict[str, Callable[[Any, int], torch.Tensor]] = {
+    "input_ids": lambda config, batch: torch.randint(3, 90, (batch, 16)),
+    "pixel_values": lambda config, batch: torch.randn(batch, 3, *[_image_size(config)] * 2),
+    "input_values": lambda config, batch: torch.randn(batch, 800),
+    "input_features": lambda config, batch: torch.randn(batch, 80, 64),
+}
+
+
+def of_transformers() -> Iterator[Model]:
+    """Each architecture of transformers that runs with a tiny config, if it is installed."""
+    auto = _imported("transformers.models.auto.modeling_auto")
+    for name in sorted(auto.MODEL_MAPPING_NAMES) if auto else ():
+        yield _of_architecture(name)
+
+
+def _of_architecture(name: str) -> Model:
+    built: list[torch.nn.Module] = []
+
+    def build() -> torch.nn.Module:
+        return built[0]
+
+    def call(batch: int) -> Call:
+        import transformers
+
+        try:
+            kind = transformers.CONFIG_MAPPING[name]
+            default = kind()
+            plain = {key for key in _TINY if type(getattr(default, key, "")) in (int, type(None))}
+            tiny = {key: size for key, size in _TINY.items() if key in plain}
+            config = kind(**tiny, use_cache=False)
+            with torch.device("meta"):
+                _raise_if_large(transformers.AutoModel.from_config(config))
+            model = transformers.AutoModel.from_config(config).eval()
+            args = {model.main_input_name: _INPUTS[model.main_input_name](config, batch)}
+            with torch.no_grad():
+                model(**args)
+        except Exception as error:
+            raise ImportError(f"{name} does not run with a tiny config") from error
+        built[:] = [model]
+        return (), args
+
+    return Model(name, "transformers", build, call, {"batch": 2}, "")
+
+
+def _image_size(config: Any) -> int:
+    size = getattr(config, "image_size", 64)
+    return size if isinstance(size, int) else 64
+
+
+def _raise_if_large(model: torch.nn.Module) -> None:
+    if sum(weight.numel() for weight in model.parameters()) > _MOST_PARAMETERS:
+        raise ImportError("The model is too large here.")
+
+
 def _imported(package: str) -> Any:
     try:
         return import_module(package)
@@ -129,8 +203,7 @@ def _imported(package: str) -> Any:
 def _of_images(name: str, build: Any, shape: tuple[int, ...]) -> Model:
     def small() -> torch.nn.Module:
         model: torch.nn.Module = build().eval()
-        if sum(weight.numel() for weight in model.parameters()) > _MOST_PARAMETERS:
-            raise ImportError(f"{name} is too large here")
+        _raise_if_large(model)
         return model
 
     def call(batch: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
