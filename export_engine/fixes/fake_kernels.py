@@ -401,9 +401,9 @@ class ResultRule(NamedTuple):
     source: Slot
     """The argument whose device it has, and its dtype unless one is given."""
     shape: str | None
-    """Of all of it."""
+    """The sizes of all dims at once."""
     dims: tuple[str | None, ...]
-    """Of each dim where there is none of all; None is a data-dependent size."""
+    """One for each dim, where none is for all; None is a data-dependent size."""
     dtype: str | None
 
     def text(self, sizes: Iterator[str]) -> str:

@@ -30,7 +30,14 @@ from export_engine.diagnose import DataDependent, diagnose
 from export_engine.fixes.assumptions import join_texts
 from export_engine.fixes.code.size_branches import find_branch
 from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Source, spans, with_way
-from export_engine.fixes.code.try_edit import further, offer_edit, runs, try_edit, with_edit
+from export_engine.fixes.code.try_edit import (
+    further,
+    make_edit,
+    offer_edit,
+    runs,
+    try_edit,
+    with_edit,
+)
 from export_engine.fixes.try_fixes import read_failure, tell
 from export_engine.process import sandbox
 from export_engine.source import original_file
@@ -82,7 +89,7 @@ def _assume_branch(attempt: Failed, request: Request, diagnosis: Diagnosis) -> F
     for holds in (True, False):
         checks = list_checks(source.torch, pair[1].test, holds=holds, is_tensor=is_tensor)
         rewritten = source.replace(_take_way(source, *pair, holds, checks))
-        edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
+        edit = make_edit(place.file, text, rewritten)
         if not runs(with_edit(request, edit)):
             continue  # the example takes the other branch
         condition = " and ".join(asked for asked, _ in checks)
@@ -124,7 +131,7 @@ def _take_way(
     lines = "".join(f"{indent}{check}\n" for _, check in checks)
     if isinstance(branch, ast.IfExp):
         way = f"({source.of(branch.body if holds else branch.orelse)})"
-        return [Piece(start, start, lines), Piece(source.start(branch), source.end(branch), way)]
+        return [Piece(start, start, lines), source.put(branch, way)]
     if any(block and isinstance(block[-1], ast.Raise) for block in (branch.body, branch.orelse)):
         raise CannotRewrite("one of its branches only raises an error")
     piece = with_way(source, branch, branch.body if holds else branch.orelse)

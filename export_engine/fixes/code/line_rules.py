@@ -43,7 +43,7 @@ _COPIES = {"copy": "{0}.view_as({0})", "deepcopy": "{0}.clone()"}
 
 def _replace(source: Source, pairs: Iterable[tuple[ast.expr, str]], reason: str) -> Rewritten:
     """The text with some nodes as other texts; where there is none, it raises with the reason."""
-    pieces = [Piece(source.start(node), source.end(node), text) for node, text in pairs]
+    pieces = [source.put(node, text) for node, text in pairs]
     if not pieces:
         raise CannotRewrite(reason)
     return source.replace(pieces)
@@ -153,7 +153,7 @@ def drop_conversion(text: str, line: int, column: int) -> Rewritten:
         if isinstance(node, ast.Assign | ast.Expr) and node.value is outermost:
             targets = node.targets if isinstance(node, ast.Assign) else []
             if all(source.of(target) == kept for target in targets):
-                return source.replace([Piece(source.start(node), source.end(node), "pass")])
+                return source.replace([source.put(node, "pass")])
     return _replace(source, [(outermost, kept)], "that line converts nothing")
 
 

@@ -346,4 +346,4 @@ class _Arrays:
             self.pieces.append(Piece(start, start + len(keyword.arg), KEYWORDS[keyword.arg]))
 
     def _replace(self, node: ast.expr, text: str) -> None:
-        self.pieces.append(Piece(self.source.start(node), self.source.end(node), text))
+        self.pieces.append(self.source.put(node, text))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
@@ -42,6 +42,7 @@ from export_engine.fixes.code.try_edit import (
     find_bounds_fix,
     further,
     leads_on,
+    make_edit,
     make_fix,
     name_edited_file,
     try_edit,
@@ -66,14 +67,8 @@ _MOST_PLACES = 4
 
 def suggest_size_branch(attempt: Failed) -> Iterator[Fix]:
     """The way of a branch on a requested size that is right for every size that was compared."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    facts = diagnosis.facts if diagnosis else None
-    if request is None or diagnosis is None:
-        return
-    asked = _find_asking_lines(request, facts) if isinstance(facts, SizesViolated) else []
-    if isinstance(facts, UnbackedSize) and diagnosis.stack:
-        asked = [_find_asking_line(attempt, request, facts, diagnosis.stack[-1])]
-    for branch in asked:
+    request, _ = read_failure(attempt)
+    for branch in _find_branches(attempt):
         line, file = branch.place.line, branch.place.file
         text, at = text_in_effect(request.edits, file, line)
         texts: set[str] = set()
@@ -85,8 +80,7 @@ def suggest_size_branch(attempt: Failed) -> Iterator[Fix]:
                 if way.rewrite is None:
                     edit = rewrite_control_flow(request, original_file(file), text, at).edit
                 else:
-                    rewritten = way.rewrite(text, at)
-                    edit = Edit(original_file(file), text, rewritten.text, (rewritten.function,))
+                    edit = make_edit(file, text, way.rewrite(text, at))
             except CannotRewrite:
                 continue
             if edit.after in texts:
@@ -109,9 +103,6 @@ def suggest_size_branch(attempt: Failed) -> Iterator[Fix]:
             return
 
 
-_SLICE = "copy a slice by index"
-
-
 class _Branch(NamedTuple):
     """A line that asks for sizes."""
 
@@ -122,33 +113,26 @@ class _Branch(NamedTuple):
     """The Dims that it requires."""
 
 
-def _find_asking_lines(request: Request, facts: SizesViolated) -> list[_Branch]:
-    """The lines that ask for a size, the first file's."""
+def _find_branches(attempt: Failed) -> list[_Branch]:
+    """The lines that ask for a size, the first file's; or the one that asks a ShapesSpec's."""
+    request, diagnosis = read_failure(attempt)
+    facts, shapes = diagnosis.facts, request.shapes
+    if isinstance(facts, UnbackedSize) and diagnosis.stack and shapes is not None:
+        asked = assumable(attempt, facts.asked)
+        calls = [c.request for e in asked for c in iter_excluded_calls(request, shapes, e)]
+        return [_Branch(diagnosis.stack[-1], calls)]
     groups: dict[int, list[ShapeViolation]] = {}
-    for problem in facts.problems:
+    for problem in facts.problems if isinstance(facts, SizesViolated) else ():
         if problem.stack and problem.excluded and not is_unrolled(problem.stack):
             groups.setdefault(problem.stack[-1].line, []).append(problem)
     return [
         _Branch(
             problems[0].stack[-1],
             [call for p in problems for _, call in islice(calls_without(request, p), _MOST_SIZES)],
-            frozenset(other_problem.text for other_problem in problems),
+            frozenset(problem.text for problem in problems),
         )
         for problems in groups.values()
     ]
-
-
-def _find_asking_line(
-    attempt: Failed, request: Request, facts: UnbackedSize, place: Location
-) -> _Branch:
-    """The line that asks for a size of a ShapesSpec."""
-    shapes = request.shapes
-    calls = [
-        call.request
-        for relation in assumable(attempt, facts.asked)
-        for call in (iter_excluded_calls(request, shapes, relation) if shapes is not None else ())
-    ]
-    return _Branch(place, calls)
 
 
 def _try_branch(attempt: Failed, edit: Edit, asked: _Branch, title: str) -> Fix | None:
@@ -158,35 +142,31 @@ def _try_branch(attempt: Failed, edit: Edit, asked: _Branch, title: str) -> Fix 
         return None
     edit, result, more = _with_more(request, edit, asked)
     bounds = find_bounds_fix(result)
-    if bounds is not None and bounds.narrows and _next_branch(result, request, edit):
+    if bounds is not None and bounds.narrows and _fails_at_next_branch(result, request, edit):
         bounds = None  # what a fix of that branch keeps, no bound need reject
     if bounds is not None:
         if not allows_any(bounds.apply(request), asked.others):
             return None  # no more than bounds alone
-    else:
-        if (
-            result is None
-            or not leads_on(result, diagnosis, edit)
-            or _find_remaining(result, asked)
-        ):
-            return None
-        if isinstance(result, Exported) and result.verdict != "agrees":
-            return None
+    elif (
+        result is None
+        or not leads_on(result, diagnosis, edit)
+        or _find_left(result, asked)
+        or (isinstance(result, Exported) and result.verdict != "agrees")
+    ):
+        return None
     title = reduce(both_titles, more, title)
     fix = make_fix(request, edit, result, title=title, stack=diagnosis.stack)
     return fix if bounds is None else with_bounds(fix, bounds)
 
 
-def _next_branch(found: Attempt | None, request: Request, edit: Edit) -> bool:
+def _fails_at_next_branch(found: Attempt | None, request: Request, edit: Edit) -> bool:
     """Whether an edited model fails at another `if` on a size, below the one that is edited."""
     stack = diagnose(found).stack if isinstance(found, Failed) else ()
     if not stack or stack[-1].file != name_edited_file(request, edit):
         return False
     code = code_of(stack[-1].file)
     statement = code.statement(stack[-1].line) if code is not None else None
-    if not isinstance(statement, ast.If):
-        return False
-    return ast.unparse(statement.test) in edit.before
+    return isinstance(statement, ast.If) and ast.unparse(statement.test) in edit.before
 
 
 def _with_more(
@@ -198,7 +178,7 @@ def _with_more(
     """
     attempt, done = try_edit(request, edit), list[str]()
     for _ in range(_MOST_PLACES):
-        places = [problem.stack[-1] for problem in _left(attempt, asked) if problem.stack]
+        places = [p.stack[-1] for p in _find_left(attempt, asked, tied=True) if p.stack]
         here = (place for place in places if original_file(place.file) == edit.file)
         more = next(filter(None, (_rewrite_at(request, edit, e, asked) for e in here)), None)
         if more is None:
@@ -215,31 +195,25 @@ def _rewrite_at(
     """An edit with one more place rewritten, and what was done there; None where nothing helps."""
     text, line = text_in_effect(with_edit(request, edit).edits, place.file, place.line)
     for rewrite, done in _MORE:
-        try:
+        with suppress(CannotRewrite):
             both = further(edit, rewrite(text, line))
-        except CannotRewrite:
-            continue
-        if agrees_at(request, both, asked.others):
-            return both, done.format(line=line_before(edit, line))
+            if agrees_at(request, both, asked.others):
+                return both, done.format(line=line_before(edit, line))
     return None
 
 
-def _find_remaining(found: Attempt | None, asked: _Branch) -> list[ShapeViolation]:
+def _find_left(
+    found: Attempt | None, asked: _Branch, *, tied: bool = False
+) -> list[ShapeViolation]:
     """The same that is required of a size still: a branch that both ways of a program need.
 
-    Of a program that rejects sizes which eager accepts, whatever it requires.
+    Of a program that rejects sizes which eager accepts, whatever it requires. `tied` adds what is
+    required of two sizes at once, which no Dim can say.
     """
     if isinstance(found, Exported):
         return list(list_problems(as_failure(found)))
-    return [problem for problem in list_problems(found) if problem.text in asked.texts]
-
-
-def _left(found: Attempt | None, asked: _Branch) -> list[ShapeViolation]:
-    """What is required of the branch's sizes still, or of two at once, which no Dim can say."""
-    if isinstance(found, Exported):
-        return _find_remaining(found, asked)
-    left = [e for e in list_problems(found) if e.text in asked.texts or e.kind == "tied"]
-    return sorted(left, key=lambda each: each.text not in asked.texts)
+    left = [p for p in list_problems(found) if p.text in asked.texts or (tied and p.kind == "tied")]
+    return sorted(left, key=lambda problem: problem.text not in asked.texts)
 
 
 # -- one way of a branch ---------------------------------------------------------------------------
@@ -262,12 +236,15 @@ def find_branch(source: Source, line: int) -> tuple[ast.stmt, Branch]:
     raise CannotRewrite("there is no branch at that line")
 
 
-def list_ways(branch: Branch, taken: bool) -> tuple[Sequence[ast.AST], Sequence[ast.AST]]:
-    """The statements, or the expression, of the way that is taken, and of the other one."""
-    if isinstance(branch, ast.If):
-        return (branch.body, branch.orelse) if taken else (branch.orelse, branch.body)
-    ways = [branch.body], [branch.orelse]
-    return ways if taken else ways[::-1]
+def _find_ways(text: str, line: int) -> tuple[Source, Branch, list[tuple[bool, list[ast.AST]]]]:
+    """The branch at a line, and the nodes of either way: of that which is taken first."""
+    source = Source(text, line)
+    branch = find_branch(source, line)[1]
+    ways: list[tuple[bool, list[ast.AST]]] = []
+    for taken, way in (True, branch.body), (False, branch.orelse):
+        parts = way if isinstance(way, list) else [way]
+        ways.append((taken, [node for part in parts for node in ast.walk(part)]))
+    return source, branch, ways
 
 
 def one_way(text: str, line: int, taken: bool) -> Rewritten:
@@ -277,35 +254,26 @@ def one_way(text: str, line: int, taken: bool) -> Rewritten:
         CannotRewrite: there is none, what is left out raises an error, what is kept leaves the
             block, or a loop might not end without what is left out.
     """
-    source = Source(text, line)
-    branch = find_branch(source, line)[1]
+    source, branch, ways = _find_ways(text, line)
     if any(isinstance(node, ast.NamedExpr | ast.Await) for node in ast.walk(branch.test)):
         raise CannotRewrite("the test binds a name")
     if isinstance(branch, ast.IfExp):
-        kept_text = f"({source.of(branch.body if taken else branch.orelse)})"
-        return source.replace([Piece(source.start(branch), source.end(branch), kept_text)])
-    kept, dropped = (branch.body, branch.orelse) if taken else (branch.orelse, branch.body)
-    if any(isinstance(node, ast.Raise) for statement in dropped for node in ast.walk(statement)):
+        kept_value = branch.body if taken else branch.orelse
+        return source.replace([source.put(branch, f"({source.of(kept_value)})")])
+    kept, dropped = (way for _, way in (ways if taken else ways[::-1]))
+    block = branch.body if taken else branch.orelse
+    if any(isinstance(node, ast.Raise) for node in dropped):
         raise CannotRewrite("the other branch raises an error")
-    if kept and isinstance(kept[-1], ast.Raise):
+    if block and isinstance(block[-1], ast.Raise):
         raise CannotRewrite("the branch only raises")
-    if _ends_a_loop(source, branch, dropped):
+    loops = [n for n in ast.walk(source.function) if isinstance(n, ast.For | ast.While)]
+    around = [loop for loop in loops if branch in ast.walk(loop)]
+    leaves = any(isinstance(node, ast.Break | ast.Return) for node in dropped)
+    if any(leaves or isinstance(loop, ast.While) for loop in around):
         raise CannotRewrite("the other branch may end a loop")
-    leaves = (ast.Return, ast.Break, ast.Continue)
-    if any(isinstance(node, leaves) for statement in kept for node in ast.walk(statement)):
+    if any(isinstance(node, ast.Return | ast.Break | ast.Continue) for node in kept):
         raise CannotRewrite("the branch leaves the block")
-    return source.replace([with_way(source, branch, kept)])
-
-
-def _ends_a_loop(source: Source, branch: ast.If, dropped: list[ast.stmt]) -> bool:
-    """Whether a loop around a branch may go on for ever without one of its blocks."""
-    around = [
-        node
-        for node in ast.walk(source.function)
-        if isinstance(node, ast.For | ast.While) and branch in ast.walk(node)
-    ]
-    leaves = any(isinstance(n, ast.Break | ast.Return) for s in dropped for n in ast.walk(s))
-    return any(isinstance(loop, ast.While) for loop in around) or (bool(around) and leaves)
+    return source.replace([with_way(source, branch, block)])
 
 
 def missing_to_multiple(text: str, line: int) -> Rewritten:
@@ -313,11 +281,9 @@ def missing_to_multiple(text: str, line: int) -> Rewritten:
 
     So is `if n % 2: x = pad(x, 1)`, by `n % 2`, and `k - rest if rest else 0` is `(k - rest) % k`.
     """
-    source = Source(text, line)
-    branch = find_branch(source, line)[1]
+    source, branch, ways = _find_ways(text, line)
     rests = {ast.unparse(n) for n in ast.walk(branch.test) if isinstance(n, ast.Name | ast.BinOp)}
-    for taken in (True, False):
-        way = list_ways(branch, taken)[0]
+    for taken, way in ways:
         pieces = [*_wrap_differences(source, way, rests), *_pad_by_rest(source, branch, way)]
         if pieces:
             return one_way(source.replace(pieces).text, line, taken)
@@ -326,16 +292,14 @@ def missing_to_multiple(text: str, line: int) -> Rewritten:
 
 def without_early_return(text: str, line: int) -> Rewritten:
     """The text without `if rest == 0: return x`, where what follows pads by `k - rest`."""
-    source = Source(text, line)
-    branch = find_branch(source, line)[1]
-    if (
-        not isinstance(branch, ast.If)
-        or branch.orelse
-        or not isinstance(branch.body[-1], ast.Return)
-    ):
-        raise CannotRewrite("that line does not return early")
-    named = {node.id for node in ast.walk(branch.test) if isinstance(node, ast.Name)}
-    pieces = _wrap_differences(source, source.following(branch), named)
+    source, branch, _ = _find_ways(text, line)
+    match branch:
+        case ast.If(test, [*_, ast.Return()], []):
+            rests = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
+        case _:
+            raise CannotRewrite("that line does not return early")
+    later = [node for part in source.following(branch) for node in ast.walk(part)]
+    pieces = _wrap_differences(source, later, rests)
     if not pieces:
         raise CannotRewrite("no later line computes a padding to a multiple")
     return one_way(source.replace(pieces).text, line, False)
@@ -346,48 +310,41 @@ def crop_always(text: str, line: int) -> Rewritten:
 
     So is `x[:, :-missing] if missing else x`.
     """
-    source = Source(text, line)
-    branch = find_branch(source, line)[1]
-    for taken in (True, False):
-        way = list_ways(branch, taken)[0]
-        pieces = [piece for part in way for piece in _find_ends(source, branch.test, part)]
+    source, branch, ways = _find_ways(text, line)
+    for taken, way in ways:
+        pieces = list(_find_ends(source, branch.test, way))
         if pieces:
             rewritten = one_way(source.replace(pieces).text, line, taken)
+            block = branch.body if taken else branch.orelse
+            count = len(block) if isinstance(block, list) else 1
             first = branch.lineno if isinstance(branch, ast.If) else line
-            for number in range(first, first + len(way)):
+            for number in range(first, first + count):
                 with suppress(CannotRewrite):
                     rewritten = copy_slices(rewritten.text, number)
             return rewritten
     raise CannotRewrite("that line crops nothing")
 
 
-def _find_ends(source: Source, test: ast.expr, cut: ast.AST) -> Iterator[Piece]:
+def _find_ends(source: Source, test: ast.expr, way: list[ast.AST]) -> Iterator[Piece]:
     """The end of each slice `x[:, :-missing]`, of what is tested, as `x.shape[1] - missing`."""
     tested = {ast.unparse(inner) for inner in ast.walk(test)}
-    for node in ast.walk(cut):
-        if not isinstance(node, ast.Subscript) or not isinstance(
-            node.value, ast.Name | ast.Attribute
-        ):
-            continue
-        for dim, expression in dims_of(node.slice):
-            match expression:
-                case ast.Slice(upper=ast.UnaryOp(ast.USub(), missing) as upper):
-                    if ast.unparse(missing) in tested:
-                        size = f"{source.of(node.value)}.shape[{dim}]"
-                        text = f"{size} - {_as_factor(source, missing)}"
-                        yield Piece(source.start(upper), source.end(upper), text)
+    for node in way:
+        match node:
+            case ast.Subscript(ast.Name() | ast.Attribute() as of, index):
+                for dim, part in dims_of(index):
+                    match part:
+                        case ast.Slice(upper=ast.UnaryOp(ast.USub(), missing) as upper):
+                            if ast.unparse(missing) in tested:
+                                size = f"{source.of(of)}.shape[{dim}]"
+                                text = f"{size} - {_as_factor(source, missing)}"
+                                yield source.put(upper, text)
 
 
-def _wrap_differences(source: Source, way: Sequence[ast.AST], rests: set[str]) -> list[Piece]:
+def _wrap_differences(source: Source, way: list[ast.AST], rests: set[str]) -> list[Piece]:
     """Each `k - rest` of a block as `(k - rest) % k`."""
     return [
-        Piece(
-            source.start(node),
-            source.end(node),
-            f"(({source.of(node)}) % {_as_factor(source, node.left)})",
-        )
-        for part in way
-        for node in ast.walk(part)
+        source.put(node, f"(({source.of(node)}) % {_as_factor(source, node.left)})")
+        for node in way
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
         if ast.unparse(node.right) in rests
     ]
@@ -399,17 +356,16 @@ def _as_factor(source: Source, node: ast.expr) -> str:
     return f"({text})" if isinstance(node, ast.BinOp | ast.UnaryOp | ast.IfExp) else text
 
 
-def _pad_by_rest(source: Source, branch: Branch, way: Sequence[ast.AST]) -> Iterator[Piece]:
+def _pad_by_rest(source: Source, branch: Branch, way: list[ast.AST]) -> Iterator[Piece]:
     """Each 1 among the widths of a pad as `n % 2`, where a size is tested for being odd."""
     match branch.test:
         case ast.BinOp(_, ast.Mod(), ast.Constant(2)):
-            for call in (node for part in way for node in ast.walk(part)):
+            for call in way:
                 match call:
                     case ast.Call(ast.Name("pad") | ast.Attribute(attr="pad"), [_, widths, *_]):
                         for one in ast.walk(widths):
                             if isinstance(one, ast.Constant) and one.value == 1:
-                                text = f"({source.of(branch.test)})"
-                                yield Piece(source.start(one), source.end(one), text)
+                                yield source.put(one, f"({source.of(branch.test)})")
 
 
 # -- slices as copies by index ---------------------------------------------------------------------
@@ -430,10 +386,10 @@ def copy_slices(text: str, line: int) -> Rewritten:
             continue
         if not spans(node, line) or node in in_place:
             continue  # what is written to a copy is lost
-        start, end = source.start(node), source.end(node)
-        is_inside = any(piece.start <= start and end <= piece.end for piece in pieces)
-        if not is_inside and (message := _use_index_select(source, node)):
-            pieces.append(Piece(start, end, message))
+        piece = source.put(node, _use_index_select(source, node))
+        is_inside = any(p.start <= piece.start and piece.end <= p.end for p in pieces)
+        if piece.text and not is_inside:
+            pieces.append(piece)
     pieces = pieces or _write_by_index(source, line)
     if not pieces:
         raise CannotRewrite("that line slices no tensor")
@@ -456,19 +412,11 @@ def copy_in_branches(text: str, line: int) -> Rewritten:
 
 def _lines_of_branches(source: Source, line: int) -> list[int]:
     """The lines of the functions that a call at a line names, and that its function defines."""
-    named = {
-        argument.id
-        for node in ast.walk(source.function)
-        if isinstance(node, ast.Call) and spans(node, line)
-        for argument in node.args
-        if isinstance(argument, ast.Name)
-    }
-    return [
-        statement.lineno
-        for node in ast.walk(source.function)
-        if isinstance(node, ast.FunctionDef) and node.name in named
-        for statement in node.body
-    ]
+    nodes = list(ast.walk(source.function))
+    calls = [node for node in nodes if isinstance(node, ast.Call) and spans(node, line)]
+    named = {a.id for call in calls for a in call.args if isinstance(a, ast.Name)}
+    functions = [n for n in nodes if isinstance(n, ast.FunctionDef) and n.name in named]
+    return [statement.lineno for function in functions for statement in function.body]
 
 
 def _use_index_select(source: Source, node: ast.Subscript) -> str:
@@ -483,57 +431,43 @@ def _use_index_select(source: Source, node: ast.Subscript) -> str:
         tensor = free_name("sliced", source.names)  # it is named twice, and must be computed once
         text = f"({tensor} := {text})"
     whole = text
-    for dim, expression in dims_of(node.slice):
-        if not isinstance(expression, ast.Slice) or expression.step is not None:
+    for dim, part in dims_of(node.slice):
+        if not isinstance(part, ast.Slice) or part.step is not None:
             return ""
-        if expression.lower is None and expression.upper is None:
-            continue
-        text += f".index_select({dim}, {_indices(source, tensor, dim, expression)})"
+        if part.lower is not None or part.upper is not None:
+            text += f".index_select({dim}, {_indices(source, tensor, dim, part)})"
     return text if text != whole else ""
 
 
 def _write_by_index(source: Source, line: int) -> list[Piece]:
     """`padded[:, :n] = x`, or `padded[:, :n].copy_(x)`, by indices; empty for other lines."""
     for node in ast.walk(source.function):
-        if not isinstance(node, ast.Assign | ast.Expr) or not spans(node, line):
-            continue
-        target, value = _slice_and_value(node)
-        if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
-            continue
-        text = _by_indices(source, target)
-        if not text or value is None:
-            continue
-        if isinstance(node, ast.Assign):
-            return [Piece(source.start(target), source.end(target), text)]
-        return [Piece(source.start(node), source.end(node), f"{text} = {source.of(value)}")]
+        match node:
+            case ast.Assign([ast.Subscript(ast.Name()) as target]) if spans(node, line):
+                if text := _by_indices(source, target):
+                    return [source.put(target, text)]
+            case ast.Expr(
+                ast.Call(ast.Attribute(ast.Subscript(ast.Name()) as target, "copy_"), [value], [])
+            ) if spans(node, line):
+                if text := _by_indices(source, target):
+                    return [source.put(node, f"{text} = {source.of(value)}")]
     return []
-
-
-def _slice_and_value(node: ast.Assign | ast.Expr) -> tuple[ast.expr | None, ast.expr | None]:
-    """The targets of a statement, and their values."""
-    if isinstance(node, ast.Assign):
-        return (node.targets[0], node.value) if len(node.targets) == 1 else (None, None)
-    match node.value:
-        case ast.Call(ast.Attribute(written, "copy_"), [value], []):
-            return written, value
-    return None, None
 
 
 def _by_indices(source: Source, target: ast.Subscript) -> str:
     """A subscript whose slices of neighbouring dims are indices that broadcast; else empty."""
-    tensor, dims = source.of(target.value), dims_of(target.slice)
-    cut = [(dim, e) for dim, e in dims if ast.unparse(e) != ":"]
+    tensor = source.of(target.value)
+    cut = [(dim, part) for dim, part in dims_of(target.slice) if ast.unparse(part) != ":"]
     last = cut[-1][0] if cut else 0
     if [dim for dim, _ in cut] != list(range(last - len(cut) + 1, last + 1)):
         return ""
-    text = source.of(target)
-    for dim, expression in reversed(cut):
-        if not isinstance(expression, ast.Slice) or expression.step is not None:
+    text, start = source.of(target), source.start(target)
+    for dim, part in reversed(cut):
+        if not isinstance(part, ast.Slice) or part.step is not None:
             return ""
         across = f"[{', '.join([':', *['None'] * (last - dim)])}]" if dim != last else ""
-        start = source.start(target)
-        before, after = source.start(expression) - start, source.end(expression) - start
-        text = f"{text[:before]}{_indices(source, tensor, dim, expression)}{across}{text[after:]}"
+        before, after = source.start(part) - start, source.end(part) - start
+        text = f"{text[:before]}{_indices(source, tensor, dim, part)}{across}{text[after:]}"
     return text if cut else ""
 
 
@@ -545,30 +479,19 @@ def _indices(source: Source, tensor: str, dim: int, cut: ast.Slice) -> str:
     they do in the slice.
     """
     size, torch = f"{tensor}.shape[{dim}]", source.torch
-    low, high = (_constant(expression) for expression in (cut.lower, cut.upper))
-    if low is None or high is None:
+    try:
+        low, high = (None if e is None else ast.literal_eval(e) for e in (cut.lower, cut.upper))
+    except ValueError:
         return f"{torch}.arange({size}, device={tensor}.device)[{source.of(cut)}]"
-    start = _clamp(torch, size, low, "0")
-    end = _clamp(torch, size, high, size)
+    start, end = _clamp(torch, size, low, "0"), _clamp(torch, size, high, size)
     if start != "0" and end != size:
         end = f"{torch}.sym_max({start}, {end})"
     return f"{torch}.arange({start}, {end}, device={tensor}.device)"
 
 
-def _constant(bound: ast.expr | None) -> int | str | None:
-    """A bound that is a constant; the empty text where there is none, None for other code."""
-    if bound is None:
-        return ""
-    negative = isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub)
-    number = bound.operand if isinstance(bound, ast.UnaryOp) and negative else bound
-    if not isinstance(number, ast.Constant) or type(number.value) is not int:
-        return None
-    return -number.value if negative else number.value
-
-
-def _clamp(torch: str, size: str, bound: int | str, default: str) -> str:
-    if isinstance(bound, str) or bound == 0:
-        return "0" if bound == 0 else default
+def _clamp(torch: str, size: str, bound: int | None, default: str) -> str:
+    if not bound:
+        return default if bound is None else "0"
     if bound < 0:
         return f"{torch}.sym_max({size} - {-bound}, 0)"
     return f"{torch}.sym_min({bound}, {size})"
@@ -576,15 +499,16 @@ def _clamp(torch: str, size: str, bound: int | str, default: str) -> str:
 
 def dims_of(index: ast.expr) -> list[tuple[int, ast.expr]]:
     """A subscript's index for each dim; those after `...` are counted from the last."""
-    elts = index.elts if isinstance(index, ast.Tuple) else [index]
-    first = next(
-        (n for n, expression in enumerate(elts) if ast.unparse(expression) == "..."), len(elts)
-    )
-    before = list(enumerate(elts[:first]))
-    return before + [(n - len(elts), elts[n]) for n in range(first + 1, len(elts))]
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    first = next((n for n, part in enumerate(parts) if ast.unparse(part) == "..."), len(parts))
+    before = list(enumerate(parts[:first]))
+    return before + [(n - len(parts), parts[n]) for n in range(first + 1, len(parts))]
 
 
 # -- the ways that are tried -------------------------------------------------------------------
+
+
+_SLICE = "copy a slice by index"
 
 
 class _Way(NamedTuple):

@@ -172,7 +172,7 @@ class _Idioms:
         return self.source.of(called.value) not in self.numpy | self.math
 
     def _put(self, node: ast.expr, text: str) -> list[Piece]:
-        return [Piece(self.source.start(node), self.source.end(node), text)]
+        return [self.source.put(node, text)]
 
     def _wrap(self, node: ast.Call, before: str, after: str) -> list[Piece]:
         """The call's argument with other text around it."""
@@ -303,7 +303,7 @@ def _pad_transform(source: Source, call: ast.AST, name: str) -> Iterator[Piece]:
         ) if length == name and source.of(owner).endswith("fft"):
             text = source.of(value)
             pad = f"{source.torch}.nn.functional.pad({text}, (0, {name} - {text}.shape[-1]))"
-            yield Piece(source.start(value), source.end(value), pad)
+            yield source.put(value, pad)
 
 
 class _Ops:
@@ -322,7 +322,7 @@ class _Ops:
             except CannotRewrite:
                 text = ""
             if text:
-                yield Piece(self._source.start(node), self._source.end(node), text)
+                yield self._source.put(node, text)
                 return
         for inner in ast.iter_child_nodes(node):
             yield from self.find_ints(inner)

@@ -94,6 +94,10 @@ class Source:
         """A node's own text."""
         return self.text[self.start(node) : self.end(node)]
 
+    def put(self, node: ast.expr | ast.stmt | ast.keyword, text: str) -> Piece:
+        """A text in the place of a node."""
+        return Piece(self.start(node), self.end(node), text)
+
     def indent(self, node: ast.stmt) -> str:
         """The text before a statement in its line."""
         before = self._lines[node.lineno - 1][: node.col_offset]

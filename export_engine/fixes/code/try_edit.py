@@ -52,6 +52,11 @@ def with_edit(request: Request, edit: Edit) -> Request:
     return request.with_changes(edits=combine_edits(request.edits, edit))
 
 
+def make_edit(file: str, text: str, rewritten: Rewritten) -> Edit:
+    """The edit of a file's text, which a rewrite gave."""
+    return make_edit(file, text, rewritten)
+
+
 def further(edit: Edit, made: Rewritten) -> Edit:
     """An edit with what its text has become."""
     functions = tuple(dict.fromkeys([*edit.functions, made.function]))

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
 from export_engine.fixes.code.eager_trials import REACHED, agrees
 from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Rewritten, Source
-from export_engine.fixes.code.try_edit import offer_edit, stacks_of, try_edit
+from export_engine.fixes.code.try_edit import make_edit, offer_edit, stacks_of, try_edit
 from export_engine.fixes.try_fixes import tell
-from export_engine.source import Location, original_file
+from export_engine.source import Location
 
 _KINDS = (Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE)
 _WHY = (
@@ -47,9 +47,7 @@ def suggest_chunks(attempt: Failed) -> Iterator[Fix]:
     for place in _places(attempt):
         text, line = text_in_effect(request.edits, place.file, place.line)
         for at, texts in _chunks(text, line):
-            edit, probe = (
-                Edit(original_file(place.file), text, t.text, (t.function,)) for t in texts
-            )
+            edit, probe = (make_edit(place.file, text, t) for t in texts)
             if not agrees(request, edit, (probe,)):
                 continue
             fix = _fix(attempt, edit, place.line + at - line)
@@ -187,7 +185,7 @@ def _bare(source: Source, node: ast.expr) -> str:
 
 
 def _instead(source: Source, node: ast.expr, text: str) -> Piece:
-    return Piece(source.start(node), source.end(node), text)
+    return source.put(node, text)
 
 
 def _probe(source: Source, cuts: list[ast.Call]) -> Rewritten:

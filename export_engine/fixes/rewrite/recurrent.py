@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping
 
 import torch
 
-from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, text_in_effect
+from export_engine.attempt import Failed, Fix, Kind, NoFix, text_in_effect
 from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Rewritten, Source, free_name
-from export_engine.fixes.code.try_edit import find_fixing_places, offer_edit, try_edit
+from export_engine.fixes.code.try_edit import find_fixing_places, make_edit, offer_edit, try_edit
 from export_engine.fixes.try_fixes import tell
-from export_engine.source import original_file
 
 _KINDS = (Kind.LOOP_ON_DATA, Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE)
 _COSTS = "The program rejects length 0 and runs only on backends that support scan."
@@ -145,7 +144,7 @@ def suggest_recurrent_scan(attempt: Failed) -> Iterator[Fix | NoFix]:
             continue
         what = what if whole else f"{what} on line {place.line}"
         tell(f"rewriting the {what}")
-        edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
+        edit = make_edit(place.file, text, rewritten)
         result = try_edit(request, edit)
         fix = offer_edit(
             attempt,

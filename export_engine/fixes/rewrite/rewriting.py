@@ -69,8 +69,8 @@ class Rewritten(NamedTuple):
     needs_strict: bool = False
     """Whether torch exports it in strict mode only."""
     trials: tuple[Edit, ...] = ()
-    """Texts that must also agree with eager: an iteration in them raises an error if it needs a
-    value that a rewritten one lacks."""
+    """Texts that must agree with eager as well: an iteration in them raises an error if it
+    needs what a rewritten one does not have."""
     probes: tuple[Edit, ...] = ()
     """For each shortcut that is left out: the text with an error where eager takes it."""
 
@@ -85,7 +85,7 @@ class Staged(NamedTuple):
     facts: Facts
     request: Request
     trial: str = ""
-    """A text that has to agree with eager, too."""
+    """A text that must agree with eager as well."""
     splits: frozenset[Site] = frozenset()
     """The branches of which both ways go on to the end of their block, each by itself."""
     apart: frozenset[tuple[str, ...]] = frozenset()

@@ -10,14 +10,7 @@ import ast
 from collections import defaultdict
 from functools import partial
 
-from export_engine.fixes.code.text_edits import (
-    CannotRewrite,
-    Piece,
-    Rewritten,
-    Source,
-    last_name,
-    spans,
-)
+from export_engine.fixes.code.text_edits import CannotRewrite, Rewritten, Source, last_name, spans
 from export_engine.fixes.rules.grids import affine_grid, build_pool, interpolate, pool_rows
 from export_engine.fixes.rules.match import Rule, Texts, apply_rules
 
@@ -172,7 +165,7 @@ def in_ops(text: str, line: int) -> Rewritten:
         rules = _BY_NAME.get(name, ())
         pair = apply_rules(rules, call, source.torch, source.of, source.names)
         if pair is not None:
-            piece = Piece(source.start(node), source.end(node), pair[0])
+            piece = source.put(node, pair[0])
             called = name if name in _METHODS else source.of(call.func)
             why = pair[1].why.format(called=called)
             return source.replace([piece])._replace(what=called, why=why)
