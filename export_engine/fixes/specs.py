@@ -25,7 +25,6 @@ from export_engine.torch_internals import (
     split_dim,
 )
 
-_NOTHING = object()
 _STRUCTURE = (
     "Restructure dynamic_shapes to match this call",
     "Each input gets its entry, matched by name or by position.",
@@ -63,18 +62,20 @@ def suggest_specs(attempt: Failed) -> Iterator[Fix | NoFix]:
         lossy=bool(dropped),
         gives_up=f"No input was found for {', '.join(dropped)}." if dropped else "",
         change=lambda request: request.with_changes(shapes=shapes),
-        before=format_request(request),
+        before="\n".join(
+            f"{join_path(keys)}: {text_of(spec)}" for keys, spec in _entries(request.dynamic_shapes)
+        ),
         after=f"{shapes}\n\nThe call's inputs:\n{format_inputs(request)}",
     )
 
 
 def _only_names_dims(request: Request) -> bool:
     """Whether `dynamic_shapes` are as the call is, but for text where a Dim should be."""
-    paths, shapes = set(map(_keys, _leaves(request))), request.dynamic_shapes
+    shapes = request.dynamic_shapes
     own = dict(_entries(shapes)) if isinstance(shapes, Mapping) else _entries_of(request)
     entries = {keys: spec for keys, spec in own.items() if spec is not None}
-    dims = [dim for spec in entries.values() for _, dim in axes_of(spec)]
-    return entries.keys() <= paths and any(isinstance(dim, str) for dim in dims)
+    names = [d for spec in entries.values() for _, d in axes_of(spec) if isinstance(d, str)]
+    return bool(names) and entries.keys() <= set(map(_keys, _leaves(request)))
 
 
 def format_inputs(request: Request) -> str:
@@ -87,13 +88,6 @@ def format_inputs(request: Request) -> str:
     return "\n".join(lines)
 
 
-def format_request(request: Request) -> str:
-    """The `dynamic_shapes` of a request as they were written, a line for each entry."""
-    return "\n".join(
-        f"{join_path(keys)}: {text_of(spec)}" for keys, spec in _entries(request.dynamic_shapes)
-    )
-
-
 def fit_shapes(request: Request) -> tuple[Shapes, list[str]]:
     """The shapes that a request's misfitting `dynamic_shapes` most likely mean.
 
@@ -104,19 +98,16 @@ def fit_shapes(request: Request) -> tuple[Shapes, list[str]]:
         ShapesError: an entry is one that no input can have.
     """
     leaves, entries = _leaves(request), _entries_of(request)
-    meant: dict[str, Any] = {}
 
     def list_left() -> list[Leaf]:
         return [leaf for leaf in _tensors(leaves) if leaf.path not in meant]
 
-    for leaf in leaves:
-        spec = entries.pop(_keys(leaf), _NOTHING)
-        if spec is not _NOTHING:
-            meant[leaf.path] = spec
+    own = [leaf for leaf in leaves if _keys(leaf) in entries]
+    meant: dict[str, Any] = {leaf.path: entries.pop(_keys(leaf)) for leaf in own}
     meant |= _in_order(entries, list_left())
     unknown: dict[tuple[str, ...], Any] = {}
     for keys, spec in entries.items():
-        if not is_dynamic(spec):
+        if all(dim is None for _, dim in axes_of(spec)):
             continue
         paths = _of_all_below(keys, spec, list_left()) or _nearest(keys, list_left())
         meant |= dict.fromkeys(paths, spec)
@@ -178,14 +169,11 @@ def _name_keys(keys: tuple[str, ...], request: Request) -> tuple[str, ...]:
         if isinstance(value, torch.Tensor):  # a tensor would be indexed, with a warning
             value = None
         try:
-            value = getattr(value, name) if name in fields else value[_key(value, name)]
+            at = int(name) if isinstance(value, list | tuple) and name not in fields else name
+            value = getattr(value, name) if name in fields else value[at]
         except (TypeError, KeyError, IndexError, ValueError):
             value = None
     return tuple(names)
-
-
-def _key(value: Any, key: str) -> Any:
-    return int(key) if isinstance(value, list | tuple) else key
 
 
 def _entries(given: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -200,13 +188,11 @@ def _entries(given: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
 
 def _is_leaf_spec(given: Any) -> bool:
     """Whether this is the spec of one tensor: dims by position, or one after the other."""
-    if given is None:
-        return True
     if isinstance(given, Mapping):
         return bool(given) and all(isinstance(key, int) for key in given)
-    if isinstance(given, tuple | list):
-        return bool(given) and all(is_dim(value) for value in given)
-    return False
+    return given is None or (
+        isinstance(given, tuple | list) and bool(given) and all(map(is_dim, given))
+    )
 
 
 def _in_order(entries: dict[tuple[str, ...], Any], left: list[Leaf]) -> dict[str, Any]:
@@ -219,9 +205,8 @@ def _in_order(entries: dict[tuple[str, ...], Any], left: list[Leaf]) -> dict[str
         below = [keys for keys in entries if keys[0] == name]
         tensors = [leaf for leaf in left if _keys(leaf)[:1] == (name,)]
         pairs = list(zip(below, tensors, strict=False))
-        if len(below) == len(tensors) > 1 and all(
-            fits(entries[keys], leaf.value) for keys, leaf in pairs
-        ):
+        alike = len(below) == len(tensors) > 1
+        if alike and all(fits(entries[keys], leaf.value) for keys, leaf in pairs):
             result |= {leaf.path: entries.pop(keys) for keys, leaf in pairs}
     return result
 
@@ -274,14 +259,6 @@ def is_dim(given: Any) -> bool:
     return given is None or named or isinstance(given, int | Dim) or dim_hint(given) is not None
 
 
-def is_dynamic(spec: Any) -> bool:
-    """Whether the spec of a tensor or a number has an entry that is not None."""
-    dims = spec.values() if isinstance(spec, Mapping) else spec
-    if not isinstance(spec, Mapping | tuple | list):
-        return spec is not None
-    return any(dim is not None for dim in dims)
-
-
 def axes_of(spec: Any) -> list[tuple[int, Any]]:
     """The dims of a tensor's spec, by position."""
     if isinstance(spec, Mapping):
@@ -306,11 +283,8 @@ def for_value(spec: Any, value: Any) -> tuple[Any, list[int]]:
     if spec is None or not isinstance(value, torch.Tensor):
         return (spec if isinstance(value, int) and dim_hint(spec) else None), []
     if isinstance(spec, Mapping):
-        result = {
-            key: _dim_of(dim) for key, dim in spec.items() if -value.dim() <= key < value.dim()
-        }
-        lost = [key for key, dim in spec.items() if key not in result and dim is not None]
-        return result, lost
+        result = {k: _dim_of(dim) for k, dim in spec.items() if -value.dim() <= k < value.dim()}
+        return result, [k for k, dim in spec.items() if k not in result and dim is not None]
     if isinstance(spec, tuple | list):
         if _lists_axes(spec, value):
             return dict.fromkeys(spec, Dim.DYNAMIC), []
@@ -321,32 +295,24 @@ def for_value(spec: Any, value: Any) -> tuple[Any, list[int]]:
 
 def _dim_of(dim: Any) -> Any:
     """A dim as torch.export takes it; other exporters take a name for a Dim, and -1 for any."""
-    if type(dim) is int and dim == _ANY:
+    if type(dim) is int and dim == -1:
         return Dim.DYNAMIC
     return Dim(dim) if isinstance(dim, str) else dim
-
-
-_ANY = -1
 
 
 def within_all_bounds(specs: list[Any]) -> list[Any]:
     """The specs with one Dim for all of a name, within the bounds of each."""
     named: dict[str, list[Any]] = {}
-    for _, dim in (pair for spec in specs if spec is not None for pair in axes_of(spec)):
+    for _, dim in (pair for spec in specs for pair in axes_of(spec)):
         if isinstance(dim, Dim):
             named.setdefault(split_dim(dim)[0].__name__, []).append(dim)
-    within = {name: _within(name, dims) for name, dims in named.items()}
-    shared = {name: dim for name, dim in within.items() if dim is not None}
+    shared = {name: dim for name, dims in named.items() if (dim := _within(name, dims))}
 
     def one(dim: Any) -> Any:
         return shared.get(dim.__name__, dim) if isinstance(dim, Dim) else dim
 
-    return [
-        {axis: one(dim) for axis, dim in axes_of(spec)}
-        if isinstance(spec, Mapping | tuple | list)
-        else spec
-        for spec in specs
-    ]
+    listed = (Mapping, tuple, list)
+    return [{a: one(d) for a, d in axes_of(s)} if isinstance(s, listed) else s for s in specs]
 
 
 def _within(name: str, dims: list[Any]) -> Dim | None:
@@ -386,6 +352,4 @@ def text_of(spec: Any) -> str:
 
 def _dim_text(dim: Any) -> str:
     hint = dim_hint(dim)
-    if hint is not None:
-        return f"Dim.{hint[0]}"
-    return str(getattr(dim, "__name__", dim))
+    return f"Dim.{hint[0]}" if hint is not None else str(getattr(dim, "__name__", dim))

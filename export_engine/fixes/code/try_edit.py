@@ -54,7 +54,7 @@ def with_edit(request: Request, edit: Edit) -> Request:
 
 def make_edit(file: str, text: str, rewritten: Rewritten) -> Edit:
     """The edit of a file's text, which a rewrite gave."""
-    return make_edit(file, text, rewritten)
+    return Edit(original_file(file), text, rewritten.text, (rewritten.function,))
 
 
 def further(edit: Edit, made: Rewritten) -> Edit:
