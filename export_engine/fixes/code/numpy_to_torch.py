@@ -42,32 +42,14 @@ FORMULAS = {
 BOUNDS = {"maximum": "min", "minimum": "max"}
 """What `torch.clamp` calls the number that one of these is given beside an array."""
 KEYWORDS = {"axis": "dim", "keepdims": "keepdim", "a_min": "min", "a_max": "max"}
-METHODS = {
-    "sum": "sum",
-    "mean": "mean",
-    "prod": "prod",
-    "cumsum": "cumsum",
-    "clip": "clamp",
-    "copy": "clone",
-    "reshape": "reshape",
-    "all": "all",
-    "any": "any",
-    "max": "amax",
-    "min": "amin",
-    "argmax": "argmax",
-    "argmin": "argmin",
-    "cumprod": "cumprod",
-    "flatten": "flatten",
-    "ravel": "ravel",
-    "round": "round",
-    "squeeze": "squeeze",
-    "swapaxes": "swapaxes",
-}
-MADE = {
-    "hanning": ("hann_window", "{0}, False"),
-    "hamming": ("hamming_window", "{0}, False"),
-    "blackman": ("blackman_window", "{0}, False"),
-    "bartlett": ("bartlett_window", "{0}, False"),
+_METHODS = (
+    *("sum", "mean", "prod", "cumsum", "reshape", "all", "any", "argmax", "argmin", "cumprod"),
+    *("flatten", "ravel", "round", "squeeze", "swapaxes"),
+)
+_OTHERS = {"clip": "clamp", "copy": "clone", "max": "amax", "min": "amin"}
+METHODS = {name: name for name in _METHODS} | _OTHERS
+_WINDOWS = {"hanning": "hann", "hamming": "hamming", "blackman": "blackman", "bartlett": "bartlett"}
+MADE = {name: (f"{ours}_window", "{0}, False") for name, ours in _WINDOWS.items()} | {
     "kaiser": ("kaiser_window", "{0}, False, {1}"),
     "linspace": ("linspace", "{0}, {1}, {2}"),
 }
@@ -77,13 +59,11 @@ DTYPES = {
     **{text: text for text in ("float16", "float32", "float64", "complex64", "complex128")},
     **{text: text for text in ("int8", "int16", "int32", "int64", "uint8", "bool")},
     "bool_": "bool",
-    "float": "float64",
     "int": "int64",
+    "int_": "int64",
     "half": "float16",
     "single": "float32",
-    "double": "float64",
-    "float_": "float64",
-    "int_": "int64",
+    **dict.fromkeys(("float", "float_", "double"), "float64"),
 }
 """torch's dtype by NumPy's name of it, or Python's class. That `int` has 64 bits also holds on
 Windows since NumPy 2."""
@@ -95,17 +75,6 @@ _BACK = ("from_numpy", "as_tensor", "tensor")
 _PLACED = ("dtype", "device")
 """Keywords that `Tensor.to` also accepts."""
 _ATTRIBUTES = ("shape", "ndim", "T")
-
-
-def _is_float(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and type(value.value) is float
-
-
-def _without_its_end(node: ast.Call) -> bool:
-    """Whether the only keyword is `endpoint=False`."""
-    names = [keyword.arg for keyword in node.keywords]
-    values = [keyword.value for keyword in node.keywords if isinstance(keyword.value, ast.Constant)]
-    return names == ["endpoint"] and [value.value for value in values] == [False]
 
 
 def with_torch(text: str, line: int) -> Rewritten:
@@ -123,31 +92,31 @@ class _Arrays:
     """Finds the arrays of a function and the replacements for their uses."""
 
     def __init__(self, source: Source) -> None:
-        self.source = source
+        self.source, self.of, self.torch = source, source.of, source.torch
         self.numpy = source.names_of("numpy")
         self.names: set[str] = set()
         self.pieces: list[Piece] = []
 
     def statement(self, node: ast.stmt) -> None:
         """Follows one statement; those in its blocks too."""
-        if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            array = self.is_array(node.value)
-            target = node.targets[0]
-            if isinstance(target, ast.Name):
-                (self.names.add if array else self.names.discard)(target.id)
-            elif array or self._uses_array(target):
-                raise CannotRewrite(f"`{self.source.of(target)}` may be an array")
-            return
-        if isinstance(node, ast.Return | ast.Expr):
-            if node.value is not None and self.is_array(node.value):
+        match node:
+            case ast.Assign([target], value):
+                array = self.is_array(value)
+                if isinstance(target, ast.Name):
+                    (self.names.add if array else self.names.discard)(target.id)
+                elif array or self._uses_array(target):
+                    raise CannotRewrite(f"`{self.of(target)}` may be an array")
+            case ast.Return(value) | ast.Expr(value):
+                if value is not None and self.is_array(value):
+                    raise CannotRewrite(
+                        "the function returns an array, or calls NumPy only for a side effect"
+                    )
+            case _ if self._uses_array(node):
+                if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                    raise CannotRewrite("an array is used in an inner function")
                 raise CannotRewrite(
-                    "the function returns an array, or calls NumPy only for a side effect"
+                    f"the use of an array on line {node.lineno} cannot be rewritten"
                 )
-            return
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and self._uses_array(node):
-            raise CannotRewrite("an array is used in an inner function")
-        if self._uses_array(node):
-            raise CannotRewrite(f"the use of an array on line {node.lineno} cannot be rewritten")
 
     def _uses_array(self, node: ast.AST) -> bool:
         """Whether an array is used anywhere in a piece of code."""
@@ -159,38 +128,42 @@ class _Arrays:
 
     def is_array(self, node: ast.expr) -> bool:
         """Whether an expression is an array; records its replacement."""
-        if isinstance(node, ast.Name):
-            return node.id in self.names
-        if isinstance(node, ast.Call):
-            return self._call(node)
-        if isinstance(node, ast.BinOp):
-            sides = [self.is_array(node.left), self.is_array(node.right)]
-            return any(sides)
-        if isinstance(node, ast.Compare):
-            sides = [self.is_array(expression) for expression in (node.left, *node.comparators)]
-            return any(sides)
-        if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
-            return self.is_array(node.operand)
-        if isinstance(node, ast.Subscript):
-            if self._uses_array(node.slice):
-                raise CannotRewrite("an index is an array")
-            return self.is_array(node.value)
-        if isinstance(node, ast.Attribute):
-            return self._attribute(node)
-        if isinstance(node, ast.Tuple | ast.List):
-            sides = [self.is_array(expression) for expression in node.elts]
-            return any(sides)
-        if self._uses_array(node):
-            raise CannotRewrite(
-                f"`{self.source.of(node)}` uses an array in a way that cannot be rewritten"
-            )
-        return False
+        match node:
+            case ast.Name(id=name):
+                return name in self.names
+            case ast.Call():
+                return self._call(node)
+            case ast.Attribute():
+                return self._attribute(node)
+            case ast.UnaryOp(op, inner) if not isinstance(op, ast.Not):
+                return self.is_array(inner)
+            case ast.Subscript(of, index):
+                if self._uses_array(index):
+                    raise CannotRewrite("an index is an array")
+                return self.is_array(of)
+            case ast.BinOp(left, _, right):
+                parts = [left, right]
+            case ast.Compare(left, _, others):
+                parts = [left, *others]
+            case ast.Tuple(parts) | ast.List(parts):
+                pass
+            case _ if self._uses_array(node):
+                raise CannotRewrite(
+                    f"`{self.of(node)}` uses an array in a way that cannot be rewritten"
+                )
+            case _:
+                return False
+        return self._is_any_array(parts)
+
+    def _is_any_array(self, parts: list[ast.expr]) -> bool:
+        arrays = [self.is_array(part) for part in parts]  # each records its replacement
+        return any(arrays)
 
     def _attribute(self, node: ast.Attribute) -> bool:
         if isinstance(node.value, ast.Name) and node.value.id in self.numpy:
             if node.attr not in ("pi", "e", "inf", "nan"):
-                raise CannotRewrite(f"`{self.source.of(node)}` has no torch equivalent here")
-            self._replace(node.value, self.source.torch)
+                raise CannotRewrite(f"`{self.of(node)}` has no torch equivalent here")
+            self._replace(node.value, self.torch)
             return False
         array = self.is_array(node.value)
         if array and node.attr not in _ATTRIBUTES:
@@ -198,30 +171,28 @@ class _Arrays:
         return array and node.attr == "T"
 
     def _call(self, node: ast.Call) -> bool:
-        function = node.func
+        function, values = node.func, [*node.args, *(k.value for k in node.keywords)]
         if not isinstance(function, ast.Attribute):
-            if any(self._uses_array(inner) for inner in ast.walk(node)):
-                raise CannotRewrite(f"`{self.source.of(function)}` receives a NumPy result")
+            if self._uses_array(node):
+                raise CannotRewrite(f"`{self.of(function)}` receives a NumPy result")
             return False
-        owner = function.value
-        if function.attr == "numpy" and not node.args and not node.keywords:
+        owner, name = function.value, function.attr
+        if name == "numpy" and not values:
             if self.is_array(owner):
                 raise CannotRewrite("an array has no `.numpy()`")
             self.pieces.append(Piece(self.source.end(owner), self.source.end(node), ""))
             return True
         if isinstance(owner, ast.Name) and owner.id in self.numpy:
             return self._numpy_function(node, function)
-        if self.source.of(owner) in self.source.names_of("torch") and function.attr in _BACK:
-            return self._back(node, function)
-        if self.source.of(owner) in self.source.names_of("torch") and function.attr in CAST:
-            return self._cast(node, function)
+        if self.of(owner) in self.source.names_of("torch") and name in (*_BACK, *CAST):
+            self._back(node, function)
+            return False
         if self.is_array(owner):
-            if function.attr == "astype":
-                return self._astype(node, function)
-            return self._method(node, function)
-        expressions = [*node.args, *(keyword.value for keyword in node.keywords)]
-        if any(self.is_array(expression) for expression in expressions):
-            raise CannotRewrite(f"`{self.source.of(function)}` receives an array")
+            return (
+                self._astype(node, function) if name == "astype" else self._method(node, function)
+            )
+        if self._is_any_array(values):
+            raise CannotRewrite(f"`{self.of(function)}` receives an array")
         return False
 
     def _numpy_function(self, node: ast.Call, function: ast.Attribute) -> bool:
@@ -231,77 +202,90 @@ class _Arrays:
             return True
         called, formula = CALLED.get(function.attr), FORMULAS.get(function.attr)
         if called is None and formula is None:
-            raise CannotRewrite(f"`{self.source.of(function)}` has no torch equivalent here")
-        arrays = [self.is_array(expression) for expression in node.args]
+            raise CannotRewrite(f"`{self.of(function)}` has no torch equivalent here")
+        arrays = [self.is_array(argument) for argument in node.args]
         if not any(arrays):
-            raise CannotRewrite(f"`{self.source.of(node)}` computes with NumPy's own values")
+            raise CannotRewrite(f"`{self.of(node)}` computes with NumPy's own values")
         bound = BOUNDS.get(function.attr)
         if bound and len(arrays) == 2 and not all(arrays):
             called = "clamp"
             for argument, array in zip(node.args, arrays, strict=True):
                 start = self.source.start(argument)
                 self.pieces.append(Piece(start, start, "input=" if array else f"{bound}="))
-        torch = self.source.torch
-        self._replace(function, formula.format(torch=torch) if formula else f"{torch}.{called}")
+        self._replace(
+            function, formula.format(torch=self.torch) if formula else f"{self.torch}.{called}"
+        )
         self._keywords(node)
         return True
 
     def _replace_constructor(self, node: ast.Call, name: str) -> str | None:
         """An expression equal to a call that creates an array of a given size, or None."""
-        if [keyword.arg for keyword in node.keywords] == ["dtype"] and name in TAKES_DTYPE:
+        names = [keyword.arg for keyword in node.keywords]
+        if names == ["dtype"] and name in TAKES_DTYPE:
             dtype = self._dtype(node.keywords[0].value)
-            message = self._replace_constructor(ast.Call(node.func, node.args, []), name)
+            text = self._replace_constructor(ast.Call(node.func, node.args, []), name)
             rounds = name == "linspace" and "float" not in f"{dtype}"  # down, and not towards 0
-            return None if message is None or dtype is None or rounds else f"{message}.to({dtype})"
-        if any(self._uses_array(other_node) for other_node in [*node.args, *node.keywords]):
+            return None if text is None or dtype is None or rounds else f"{text}.to({dtype})"
+        if any(self._uses_array(part) for part in [*node.args, *node.keywords]):
             return None
-        texts, torch = [self.source.of(argument) for argument in node.args], self.source.torch
+        texts, torch = [self.of(argument) for argument in node.args], self.torch
+        if name == "linspace" and len(texts) == 3 and names == ["endpoint"]:
+            if ast.unparse(node.keywords[0].value) != "False":
+                return None
+            start, end, steps = (f"({text})" for text in texts)
+            width = f"({end} - {start}) / {torch}.sym_max({steps}, 1)"
+            return f"({start} + {width} * {torch}.arange({steps}, dtype={torch}.float64))"
+        if names:
+            return None
         function, form = MADE.get(name, ("", ""))
-        if form and len(texts) == form.count("{") and not node.keywords:
+        if form and len(texts) == form.count("{"):
             text = f"f({form.format(*texts)}, dtype={torch}.float64)"
             call = ast.parse(text, mode="eval").body
             assert isinstance(call, ast.Call)
             return by_arange(call, function, torch, ast.unparse)
-        if name in ("zeros", "ones") and len(node.args) == 1 and not node.keywords:
+        if name in ("zeros", "ones") and len(texts) == 1:
             return f"{torch}.{name}({texts[0]}, dtype={torch}.float64)"
-        if name == "arange" and not node.keywords and not any(map(_is_float, node.args)):
-            return f"{torch}.arange({', '.join(texts)})"
-        if name == "linspace" and len(texts) == 3 and _without_its_end(node):
-            start, end, steps = (f"({other_text})" for other_text in texts)
-            width = f"({end} - {start}) / {torch}.sym_max({steps}, 1)"
-            return f"({start} + {width} * {torch}.arange({steps}, dtype={torch}.float64))"
-        return None
+        floats = [n for n in node.args if isinstance(n, ast.Constant) and type(n.value) is float]
+        return f"{torch}.arange({', '.join(texts)})" if name == "arange" and not floats else None
 
-    def _cast(self, node: ast.Call, function: ast.Attribute) -> bool:
-        """A tensor of a dtype made of an array."""
-        if len(node.args) != 1 or node.keywords or not self.is_array(node.args[0]):
-            return False
+    def _back(self, node: ast.Call, function: ast.Attribute) -> None:
+        """An array made a tensor again, which it is one already, perhaps of another dtype."""
+        if len(node.args) != 1 or not self.is_array(node.args[0]):
+            return
+        name, texts = function.attr, [self.of(keyword) for keyword in node.keywords]
+        if any(k.arg not in _PLACED or self._uses_array(k.value) for k in node.keywords):
+            raise CannotRewrite(f"`{self.of(function)}` does more than convert its value")
+        if name in CAST:
+            if texts:
+                return
+            texts = [f"{self.torch}.{CAST[name]}"]
         self._replace(function, "")
         start, end = self.source.end(node.args[0]), self.source.end(node)
-        dtype = f"{self.source.torch}.{CAST[function.attr]}"
-        self.pieces.append(Piece(start, end, f").to({dtype}, copy=True)"))
-        return False
+        copied = ["copy=True"] if name == "tensor" or name in CAST else []
+        if texts:
+            self.pieces.append(Piece(start, end, f").to({', '.join([*texts, *copied])})"))
+        elif copied:
+            self.pieces.append(Piece(end, end, ".clone()"))
 
     def _astype(self, node: ast.Call, function: ast.Attribute) -> bool:
         """An array of another dtype."""
         dtype = self._dtype(node.args[0]) if len(node.args) == 1 and not node.keywords else None
         if dtype is None:
-            raise CannotRewrite(f"`{self.source.of(node)}` has no torch equivalent here")
-        end = self.source.end(function)
-        self.pieces.append(Piece(end - len(function.attr), end, "to"))
+            raise CannotRewrite(f"`{self.of(node)}` has no torch equivalent here")
+        self._rename(function, "to")
         self._replace(node.args[0], dtype)
         return True
 
     def _dtype(self, node: ast.expr) -> str | None:
         """torch's dtype for NumPy's: `np.float32`, `"float32"`, `float`."""
-        name = ""
-        if isinstance(node, ast.Attribute) and self.source.of(node.value) in self.numpy:
-            name = node.attr
-        elif isinstance(node, ast.Name) and node.id in ("float", "int", "bool"):
-            name = node.id
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            name = node.value
-        return f"{self.source.torch}.{DTYPES[name]}" if name in DTYPES else None
+        match node:
+            case ast.Attribute(owner, name) if self.of(owner) in self.numpy:
+                pass
+            case ast.Name("float" | "int" | "bool" as name) | ast.Constant(str() as name):
+                pass
+            case _:
+                return None
+        return f"{self.torch}.{DTYPES[name]}" if name in DTYPES else None
 
     def _method(self, node: ast.Call, function: ast.Attribute) -> bool:
         called = METHODS.get(function.attr)
@@ -309,41 +293,21 @@ class _Arrays:
             called = "permute"
         if called is None or any(self._uses_array(argument) for argument in node.args):
             raise CannotRewrite(f"`.{function.attr}()` of an array has no torch equivalent here")
-        end = self.source.end(function)
-        self.pieces.append(Piece(end - len(function.attr), end, called))
+        self._rename(function, called)
         self._keywords(node)
         return True
 
-    def _back(self, node: ast.Call, function: ast.Attribute) -> bool:
-        """An array made a tensor again: it is one already."""
-        array = len(node.args) == 1 and self.is_array(node.args[0])
-        if not array:
-            return False
-        if any(k.arg not in _PLACED or self._uses_array(k.value) for k in node.keywords):
-            raise CannotRewrite(f"`{self.source.of(function)}` does more than convert its value")
-        self._replace(function, "")
-        start, end = self.source.end(node.args[0]), self.source.end(node)
-        copied = function.attr == "tensor"
-        if node.keywords:
-            texts = [self.source.of(keyword) for keyword in node.keywords]
-            after = f").to({', '.join([*texts, *(['copy=True'] if copied else [])])})"
-            self.pieces.append(Piece(start, end, after))
-        elif copied:
-            self.pieces.append(Piece(end, end, ".clone()"))
-        return False
-
     def _keywords(self, node: ast.Call) -> None:
         for keyword in node.keywords:
-            if (
-                keyword.arg is None
-                or keyword.arg not in KEYWORDS
-                or self._uses_array(keyword.value)
-            ):
-                raise CannotRewrite(
-                    f"`{keyword.arg}` of a NumPy function has no torch equivalent here"
-                )
+            name = keyword.arg or ""
+            if name not in KEYWORDS or self._uses_array(keyword.value):
+                raise CannotRewrite(f"`{name}` of a NumPy function has no torch equivalent here")
             start = self.source.start(keyword)
-            self.pieces.append(Piece(start, start + len(keyword.arg), KEYWORDS[keyword.arg]))
+            self.pieces.append(Piece(start, start + len(name), KEYWORDS[name]))
+
+    def _rename(self, function: ast.Attribute, name: str) -> None:
+        end = self.source.end(function)
+        self.pieces.append(Piece(end - len(function.attr), end, name))
 
     def _replace(self, node: ast.expr, text: str) -> None:
         self.pieces.append(self.source.put(node, text))

@@ -24,17 +24,9 @@ from export_engine.fixes.try_fixes import tell
 
 _KINDS = frozenset(
     {
-        Kind.BRANCH_ON_DATA,
-        Kind.BRANCH_ON_UNBACKED,
-        Kind.LOOP_ON_DATA,
-        Kind.UNBACKED_SIZE,
-        Kind.ASSERT_ON_DATA,
-        Kind.OUTPUT_FROM_DATA,
-        Kind.SHAPES_VIOLATED,
-        Kind.UNBACKED_SIZE,
-        Kind.GRAPH_BREAK,
-        Kind.OWN_ERROR,
-        Kind.OPERATOR_FAILED,
+        *(Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED, Kind.LOOP_ON_DATA, Kind.ASSERT_ON_DATA),
+        *(Kind.UNBACKED_SIZE, Kind.SHAPES_VIOLATED, Kind.OUTPUT_FROM_DATA, Kind.GRAPH_BREAK),
+        *(Kind.OWN_ERROR, Kind.OPERATOR_FAILED),
         Kind.UNKNOWN,  # as torch's own error for a comparison of data with infinity
     }
 )
