@@ -8,7 +8,7 @@ import type { ToExtension, ToPage } from "./protocol";
 import { explorer, Failure, failureOf, offered, pythonFor } from "./python";
 import type { SourceLink } from "./source_link";
 
-/** Of the two lines that `export-explorer page` prints. */
+/** The version of the two lines that `export-explorer page` prints. */
 const PROTOCOL = 1;
 /** A file that is being written changes many times. */
 const REST_MS = 300;

@@ -18,7 +18,7 @@ export type ToPage =
   | { kind: "show"; frontEnd: string; page: string }
   | { kind: "failed"; sentence: string; command: string; cures: readonly Cure[] }
   | { kind: "follow"; place: Place | null }
-  /** The end of what the page asked by this number; why it was refused, or empty. */
+  /** The end of the page's request with this number; why it was refused, or empty. */
   | { kind: "done"; id: number; refused: string };
 
 export type ToExtension =

@@ -34,7 +34,7 @@ interface PythonApi {
 
 const SETTING = "export-explorer";
 
-/** The path of the Python for a file or a folder, and where it is said. */
+/** The path of the Python for a file or a folder, and the setting that defines it. */
 export async function pythonFor(resource: vscode.Uri): Promise<string> {
   const said = vscode.workspace.getConfiguration(SETTING, resource).get<string>("python", "");
   if (said) return said;
@@ -54,7 +54,7 @@ async function selected(resource: vscode.Uri): Promise<string | undefined> {
 /**
  * Runs a command of `export-explorer`.
  *
- * A folder that happens to hold an `explorer.py` is not what runs: `-P` leaves it off the path.
+ * An `explorer.py` in the folder does not run instead: `-P` leaves it off the path.
  *
  * @param cwd where it runs
  * @param token stops it

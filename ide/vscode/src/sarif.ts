@@ -4,7 +4,7 @@ export interface Problem {
   code: string;
   level: "error" | "warning" | "note";
   message: string;
-  /** A URI, or a path from where the check ran; null for a problem of no line. */
+  /** A URI, or a path from where the check ran; null for a problem without a line. */
   file: string | null;
   /** From 1. */
   line: number;

@@ -31,7 +31,7 @@ export class SourceLink {
     this.views.delete(view);
   }
 
-  /** Opens a line that made an op. Rejects with a sentence where the text is another by now. */
+  /** Opens a line that made an op. Rejects with a sentence if the text has changed. */
   async open(view: OnScreen, { file, line }: Place): Promise<void> {
     const source = this.views.get(view)?.[file];
     if (!source) throw new Error("The program on screen has no such file.");

@@ -10,9 +10,9 @@ interface PopoverProps {
   /** The panel's name, and the button's where its face is a sign. */
   name: string;
   face: string;
-  /** The part of the face that stays where the view is narrow; by default all of it. */
+  /** The part of the button that stays if the view is narrow; by default all of it. */
   core?: string;
-  /** Or what makes it, given how to close the panel. */
+  /** Or a function that makes it, given how to close the panel. */
   children: ComponentChildren | ((close: () => void) => ComponentChildren);
 }
 

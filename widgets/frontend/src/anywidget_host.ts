@@ -13,7 +13,7 @@ interface Reply {
   ok?: boolean;
   value?: unknown;
   error?: string;
-  /** Of a defect of Export Explorer's own: what to send. */
+  /** The report to send, for a defect of Export Explorer. */
   report?: string;
 }
 
@@ -22,7 +22,7 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** What only reads: asked again, it does nothing. */
+/** Requests that only read, and can be repeated. */
 const READS: ReadonlySet<string> = new Set<keyof Asks | keyof LibraryAsks>([
   "record",
   "source",
@@ -94,7 +94,7 @@ export class AnywidgetHost implements Host {
     return Number(this.model.get("compared") ?? -1);
   }
 
-  /** A busy kernel answers late, so nothing here gives up waiting but for a kernel that is gone. */
+  /** A busy kernel answers late, so only a lost kernel ends the waiting. */
   ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]> {
     const held = this.model.get("record") as DataView<ArrayBuffer> | null;
     const current = "attempt" in request && request.attempt === this.current;
@@ -135,7 +135,7 @@ export class AnywidgetHost implements Host {
     }, ANSWERED_MS);
   }
 
-  /** What was asked of a kernel that is gone is not answered any more. */
+  /** Requests to a lost kernel get no answer. */
   private readonly onLost = (): void => {
     if (this.lost) this.fail(`${this.lost}.`);
     for (const callback of this.changed) callback();
@@ -177,7 +177,7 @@ export class AnywidgetHost implements Host {
     return kernel?.interrupt ? () => void kernel.interrupt?.() : undefined;
   }
 
-  /** Fails what is still asked for, and hears no more. */
+  /** Rejects open requests, and stops listening. */
   dispose(): void {
     this.model.off("msg:custom", this.receive);
     this.watch.dispose();

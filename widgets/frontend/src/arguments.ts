@@ -1,10 +1,10 @@
-/** The arguments of an op by the names that its schema gives them. Pure. */
+/** The arguments of an op by the names in its schema. Pure. */
 
 import { ensure } from "./maps";
 import type { ArgumentPiece, NodeId, Program } from "./program";
 
 export interface Argument {
-  /** Empty where no schema names it. */
+  /** Empty if no schema names it. */
   name: string;
   pieces: ArgumentPiece[];
   /** Whether it is what the op takes anyway. */
@@ -36,10 +36,10 @@ export function argumentsOf(program: Program, id: NodeId): Argument[] {
   });
 }
 
-/** `stride=2, padding=1`: what an op is told apart from its tensors, where it is not the default. */
+/** `stride=2, padding=1`: an op's settings other than tensors, without defaults. */
 export function settingsOf(program: Program, id: NodeId): string {
   const settings = ensure(settingsKnown, program, () => new Map<string, string>());
-  // They stand in the text of the arguments, which many ops share.
+  // They are in the text of the arguments, which many ops share.
   const key = `${program.targetIndex(id)} ${program.argumentsIndex(id)}`;
   return ensure(settings, key, () => settingsText(program, id));
 }
@@ -55,7 +55,7 @@ function settingsText(program: Program, id: NodeId): string {
   return told.join(", ");
 }
 
-/** The text of what holds no node; null where it does. */
+/** The text of pieces without a node; null if there is one. */
 function textOf(pieces: readonly ArgumentPiece[]): string | null {
   let text = "";
   for (const piece of pieces) {

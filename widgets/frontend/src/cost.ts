@@ -13,13 +13,13 @@ export interface Device {
   bandwidth: number;
 }
 
-/** A cost at some sizes. Per op where it says so: in the order of `CostTable.nodes`. */
+/** A cost at some sizes. Fields per op are in the order of `CostTable.nodes`. */
 export interface CostAt {
   /** Per op. */
   flops: Float64Array;
   /** Per op: bytes read and written. */
   moved: Float64Array;
-  /** Per node of the main graph: bytes alive there, beside inputs and weights. */
+  /** Per node of the main graph: bytes alive there, besides inputs and weights. */
   alive: Float64Array;
   /** Per tensor that an op makes: its bytes. */
   held: Float64Array;

@@ -60,12 +60,12 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${grouped(count)} ${count === 1 ? noun : plural}`;
 }
 
-/** What went wrong, as a sentence that can be shown. */
+/** An error as a sentence that can be shown. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Why something that was asked for was not done; of a defect of ours, with what to send. */
+/** Why a request failed; for a defect of ours, with the report to send. */
 export class Refused extends Error {
   readonly report: string;
 

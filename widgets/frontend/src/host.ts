@@ -34,21 +34,21 @@ export interface Host {
   readonly current: number;
   /** Index of the attempt that it is compared with from the start; -1 for none. */
   readonly compared: number;
-  /** What is to be seen first, where a line of Python says so. */
+  /** The initial state of the view, if a line of Python defines it. */
   readonly first?: First;
   /** The graph's top level as an SVG document, to be seen until its Record comes; empty for none. */
   readonly picture?: string;
   /** The set of programs that the attempts are of; absent where they are of one program. */
   readonly programs?: SetState | null;
-  /** Resolves with the reply; rejects with an Error whose message can be shown as it is. */
+  /** Resolves with the reply; rejects with an Error whose message can be shown unchanged. */
   ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]>;
   /** Calls back while an action runs, and with null when it has ended. Returns how to stop. */
   onProgress(callback: (progress: Progress | null) => void): () => void;
-  /** Interrupts the action that runs; undefined where the host cannot. */
+  /** Interrupts the running action; undefined if the host cannot. */
   readonly interrupt?: () => void;
   /** Whether actions can be done: false for a frozen page. */
   readonly live: boolean;
-  /** What became of the kernel, as `The kernel was restarted`; empty while it answers. */
+  /** The kernel's fate, such as `The kernel was restarted`; empty while it answers. */
   readonly lost: string;
   /** Calls back when `attempts`, `current`, `programs` or `lost` have changed. Returns how to stop. */
   onChange(callback: () => void): () => void;

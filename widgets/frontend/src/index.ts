@@ -64,14 +64,14 @@ function tell(model: Model, ask: "opened" | "closed", view: string): void {
   try {
     model.send({ ask, view, page: PAGE });
   } catch {
-    // A dead kernel holds nothing to free.
+    // A dead kernel has nothing to free.
   }
 }
 
 /**
- * Mounts a view of what a page without a kernel holds, in place of what is there.
+ * Mounts a view of the data of a page without a kernel, replacing the old content.
  *
- * @param layout the layout worker's code; by default it is imported from beside this module
+ * @param layout the layout worker's code; by default it is imported from the folder of this module
  */
 export async function mountFrozen(
   packed: string,
@@ -89,9 +89,9 @@ export function mountPage(frozen: Frozen, el: HTMLElement, layout = layoutBeside
   return mountHost(new FrozenHost(frozen), el);
 }
 
-/** The layout worker's code, where this module was loaded from a folder that holds it, too. */
+/** The layout worker's code, if it is in the folder of this module. */
 async function layoutBeside(): Promise<string> {
-  const url = new URL("layout.js", import.meta.url); // there is none beside a blob
+  const url = new URL("layout.js", import.meta.url); // a blob has no folder
   return ((await import(/* @vite-ignore */ url.href)) as { default: string }).default;
 }
 

@@ -15,7 +15,7 @@ export interface Model {
 export interface WidgetManager {
   kernel?: Kernel | null;
   context?: Notebook;
-  /** A model by its id, of any package; throws or rejects where there is none. */
+  /** A model by its id, of any package; throws or rejects if there is none. */
   get_model?(id: string): Promise<Model>;
 }
 

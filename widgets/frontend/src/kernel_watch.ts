@@ -24,7 +24,7 @@ const RESTARTED = "The kernel was restarted";
 const DIED = "The kernel died";
 const ENDED = "The kernel was shut down";
 const AWAY = "The connection to the kernel is lost";
-/** What a kernel's status says of a view that it made: that kernel is gone. */
+/** The meaning of a kernel's status for its view: that kernel is gone. */
 const ENDS: { [status: string]: string } = {
   restarting: RESTARTED,
   autorestarting: `${DIED} and was restarted`,
@@ -79,7 +79,7 @@ export class KernelWatch {
 
   private readonly disposed = (): void => this.end(ENDED);
 
-  /** What was said first is why. */
+  /** The first message is the reason. */
   private end(why: string): void {
     if (this.ended) return;
     clearTimeout(this.timer);

@@ -35,7 +35,7 @@ interface Layout {
   default: string;
 }
 
-/** The modules that the kernel sends: a trait of the widget that carries them, or asked for by it. */
+/** The modules that the kernel sends: a trait of the widget that carries them, or requested by it. */
 type Asset = "bundle" | "layout";
 
 /** What is seen while no kernel answers. */
@@ -47,9 +47,9 @@ interface Still {
 
 /** Assets by name and the hash of their content, shared by all widgets of the page. */
 const STORE = Symbol.for("export-explorer.bundles");
-/** How long a widget waits for what another one asked for, before it asks by itself. */
+/** How long a widget waits for another one's request before it makes its own. */
 const PATIENCE_MS = 4000;
-/** After this the reader is told what is waited for. */
+/** After this the page shows what it is waiting for. */
 const SILENCE_MS = 1500;
 const WAITING =
   "Waiting for the kernel to send the view. If it has stopped, start it and run the cell again.";
@@ -63,7 +63,7 @@ async function get<Module>(asset: Asset, model: Model): Promise<Module> {
   const key = `${asset} ${model.get("bundle")}`;
   const known = assets.get(key);
   if (known) {
-    // Whoever asked first may get no answer: its kernel may be gone, ours is not.
+    // The first requester may get no answer: its kernel may be gone, ours is not.
     const found = await Promise.race([known.catch(() => null), later(PATIENCE_MS)]);
     if (found) return found as Module;
   }
@@ -127,7 +127,7 @@ function ask(asset: Asset, model: Model): Promise<DataView<ArrayBuffer>> {
   });
 }
 
-/** Whether a model is read from a saved notebook, with no kernel behind it. */
+/** Whether a model comes from a saved notebook, without a kernel. */
 async function isSaved(model: Model): Promise<boolean> {
   try {
     const own = String(model.get("own") ?? "");

@@ -11,7 +11,7 @@ export interface ProbeResult {
   broken: Rule[];
   /** Rules that cannot be evaluated here. */
   unknown: Rule[];
-  /** Per output size, its value; null where it depends on values. */
+  /** Per output size, its value; null if it depends on values. */
   outputs: (number | null)[];
 }
 
@@ -45,7 +45,7 @@ export function withSymbol(
   );
 }
 
-/** The value of a symbol by the first place that is a line of it; null where there is none. */
+/** The value of a symbol from the first place linear in it; null if there is none. */
 export function symbolValue(probe: Probe, sizes: readonly number[], symbol: number): number | null {
   const number = probe.inputs.findIndex((input) => input.symbol === symbol);
   const input = probe.inputs[number];
@@ -71,10 +71,10 @@ export function shownSizes({ probe, symbols }: Record, sizes: readonly number[])
 
 /** How far a slider goes at least beyond what is allowed, so that both edges can be crossed. */
 const BEYOND = 3;
-/** How far a slider goes where nothing bounds a size whose example is small. */
+/** The end of a slider if nothing bounds a size whose example is small. */
 const OPEN = 32;
 
-/** The ends of a symbol's slider: a little outside of its range, and never below 0 by itself. */
+/** The ends of a symbol's slider: a little outside its range, and never below 0. */
 export function sliderRange(
   symbol: Pick<ShapeSymbol, "lower" | "upper" | "example">,
   value: number,

@@ -28,19 +28,19 @@ export interface Frame {
 /** A piece of a node's printed arguments: plain text, or another node. */
 export type ArgumentPiece = { text: string } | { node: NodeId };
 
-/** A piece of a text about sizes; `symbol` is -1 for what stands between symbols. */
+/** A piece of a text about sizes; `symbol` is -1 for text between symbols. */
 export interface TextPiece {
   text: string;
   symbol: number;
 }
 
 export class Program {
-  /** Per graph, the nodes that read each node; made when they are first asked for. */
+  /** Per graph, the nodes that read each node; made on first use. */
   private readonly users: Ragged[] = [];
   private sourceIndex: SourceIndex | null = null;
   private readonly inputAt = new Map<number, InputEntry>();
   private readonly nestedIn = new Map<number, { node: NodeId; argument: string }>();
-  /** Stacks that were asked for: many ops share one. */
+  /** Stacks that were read: many ops share one. */
   private readonly stacks: Frame[][] = [];
   private readonly symbolsOf = new Map<string, readonly number[]>();
 
@@ -151,7 +151,7 @@ export class Program {
     const graph = graphOf(id);
     const { starts, items } = this.graph(graph).inputs;
     const [from, to] = [starts[indexOf(id)] ?? 0, starts[indexOf(id) + 1] ?? 0];
-    const nodes: NodeId[] = []; // a plain loop: this is asked for every node, often
+    const nodes: NodeId[] = []; // a plain loop: this runs for every node, often
     for (let at = from; at < to; at++) nodes.push(nodeId(graph, items[at] ?? 0));
     return nodes;
   }
@@ -223,12 +223,12 @@ export class Program {
     return this.symbolsOf.get(text) ?? [];
   }
 
-  /** A size's text in pieces, of which those that name a symbol say so: `2*`, `batch`. */
+  /** A size's text in pieces, with the symbols marked: `2*`, `batch`. */
   sizePieces(size: string): TextPiece[] {
     return this.pieces(size, this.symbolsIn(size));
   }
 
-  /** A text in pieces, of which those that name one of some symbols say so. */
+  /** A text in pieces, with the names of some symbols marked. */
   pieces(text: string, symbols: readonly number[]): TextPiece[] {
     const names = symbols.map((symbol) => this.record.symbols[symbol]?.name ?? "");
     const known = names.filter(Boolean).sort((a, b) => b.length - a.length);

@@ -10,7 +10,7 @@ const STATE = "application/vnd.jupyter.widget-state+json";
 const VIEW = "application/vnd.jupyter.widget-view+json";
 /** A notebook's content changes many times at once. */
 const SETTLED_MS = 300;
-/** What the loader needs to show a still picture, and what the page needs to load the loader. */
+/** Data that the loader needs for a still picture, and that the page needs to load the loader. */
 const KEPT = [
   "_model_module",
   "_model_module_version",
@@ -82,7 +82,7 @@ async function learn(
       const model = await manager.get_model(id);
       if (String(model.get("own") ?? "") === id) models.set(id, model);
     } catch {
-      // Of a kernel that is gone: what was saved of it stays.
+      // The kernel is gone, but its saved state stays.
     }
   }
 }

@@ -16,7 +16,7 @@ export interface Found {
   scopes: number[];
   /** Whether it was a query and not words alone: its matches are lit in the graph. */
   asked: boolean;
-  /** Why a query finds nothing, and at which column, from 1; null where it can be read. */
+  /** Why a query finds nothing, and at which column, from 1; null if it is valid. */
   problem: { reason: string; column: number } | null;
 }
 
@@ -25,7 +25,7 @@ export function prepareSearch(program: Program): void {
   search(program, "a");
 }
 
-/** What a text in the search box finds. */
+/** The nodes that a text in the search box finds. */
 export function search(program: Program, text: string): Found {
   try {
     const tree = parse(text);
@@ -40,11 +40,11 @@ export function search(program: Program, text: string): Found {
 }
 
 /**
- * What matches every word, in order, and at least one of them by itself: `layer.3` finds that
+ * Items that match every word, in order, and at least one of them directly: `layer.3` finds that
  * module and not all that is in it, `layer.3 linear` finds its linear ops.
  *
  * A word is looked for in an op's name, operator, type and `file:line`, and in a module's path and
- * class. `*` stands for one size: `f32[*,768]`. A number is a whole one: `layer.3` is not `layer.30`.
+ * class. `*` matches one size: `f32[*,768]`. A number is a whole one: `layer.3` is not `layer.30`.
  */
 function byWords(program: Program, words: readonly string[]): Found {
   const seekers = words.map((word) => new Seeker(program, patternOf(word)));
@@ -60,7 +60,7 @@ function withWords(program: Program, words: readonly string[]): NodeId[] {
   return nodesWhere(program, seekers, AROUND);
 }
 
-/** The nodes that a search may find, in which all words are found at least as near as asked. */
+/** The nodes that a search may find, in which all words are found at least as near as required. */
 function nodesWhere(program: Program, seekers: readonly Seeker[], near: Where): NodeId[] {
   const found: NodeId[] = [];
   program.record.graphs.forEach(({ op }, graph) => {
@@ -72,7 +72,7 @@ function nodesWhere(program: Program, seekers: readonly Seeker[], near: Where): 
   return found;
 }
 
-/** Where several words are found together: nowhere if one of them is not, else where the nearest is. */
+/** Where several words are found together: nowhere if one is missing, else at the nearest. */
 function together([first, ...others]: readonly Uint8Array[]): Uint8Array {
   const all = first ?? new Uint8Array();
   for (const other of others) {
@@ -93,11 +93,11 @@ const [NOWHERE, AROUND, OWN] = [0, 1, 2] as const;
 type Where = typeof NOWHERE | typeof AROUND | typeof OWN;
 
 /**
- * Looks for one word. What many ops share, such as a type or a stack, is looked at once, and all
- * names in one pass, so that a hundred thousand ops are searched while one types.
+ * Looks for one word. Shared data, such as a type or a stack, is searched once, and all names in
+ * one pass, so that a hundred thousand ops are searched while one types.
  */
 class Seeker {
-  /** Of each graph, and so on: 1 where the word is in it. */
+  /** For each graph, and so on: 1 if the word is in it. */
   private readonly names: readonly Uint8Array[];
   private readonly targets: Uint8Array;
   private readonly types: Uint8Array;
@@ -176,7 +176,7 @@ class Seeker {
   }
 }
 
-/** 1 where it is so. */
+/** 1 if it matches. */
 function flags(count: number, isSo: (at: number) => boolean): Uint8Array {
   const found = new Uint8Array(count);
   for (let at = 0; at < count; at++) if (isSo(at)) found[at] = 1;

@@ -58,7 +58,7 @@ export function litBy(program: Program | null, selection: Selection): Lit {
   return { nodes, lines, symbols };
 }
 
-/** The innermost lines that made values of a size, or asked about it. */
+/** The innermost lines that made values of a size, or checked it. */
 function* linesOfSymbol(
   program: Program,
   symbol: number,

@@ -1,6 +1,6 @@
 /**
  * Which nodes were made through which lines. Many nodes share a stack, so stacks are indexed, and a
- * line's nodes are gathered when they are asked for. Pure.
+ * line's nodes are gathered on demand. Pure.
  */
 
 import { ensure } from "./maps";

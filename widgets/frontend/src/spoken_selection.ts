@@ -6,7 +6,7 @@ import type { Selection } from "./selection";
 
 const LONGEST = 300;
 
-/** `linear_3: linear, f32[batch, 64], in layers.3.mlp`; empty where nothing is selected. */
+/** `linear_3: linear, f32[batch, 64], in layers.3.mlp`; empty if nothing is selected. */
 export function spoken(program: Program, selection: Selection, lit: ReadonlySet<NodeId>): string {
   return capped(inWords(program, selection, lit), LONGEST);
 }

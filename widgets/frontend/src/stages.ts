@@ -5,7 +5,7 @@ import { ensure } from "./maps";
 import { graphOf, indexOf, type NodeId, nodeId } from "./program";
 import type { Kernel, StageGraph, Stages } from "./record.gen";
 
-/** What the pane shows: the kernels, a graph by its number, or a text of code by its. */
+/** The pane's content: the kernels, or a graph or a text of code by its number. */
 export type Shown = { kind: "kernels" } | { kind: "graph" | "code"; number: number };
 
 /** Lines that kernels compute for together; their time is never split. */

@@ -39,7 +39,7 @@ import { selectionOf } from "./view_in_python";
 import { type Opened, ViewState } from "./view_state";
 import { decode } from "./wire";
 
-/** So many files of ops are asked for before an action that keeps the kernel. */
+/** The most files of ops that are requested before a long action of the kernel. */
 const MOST_FILES = 8;
 
 export type Status = { kind: "loading" } | { kind: "ready" } | { kind: "error"; message: string };
@@ -74,9 +74,9 @@ export interface EditorOfView {
 
 export class Store extends ViewState {
   readonly attempts: Signal<readonly AttemptHead[]>;
-  /** What may be said of the attempt on screen; null until it is known. */
+  /** The verdict on the attempt on screen; null until it is known. */
   readonly release: ReadonlySignal<Release | null>;
-  /** What Python calls it. */
+  /** Its name in Python. */
   readonly named: ReadonlySignal<string>;
   /** The set of programs that the attempts are of; null where they are of one program. */
   readonly programs: Signal<SetState | null>;
@@ -88,20 +88,20 @@ export class Store extends ViewState {
   readonly coming: Signal<number> = signal(-1);
   readonly status: Signal<Status> = signal({ kind: "loading" });
   readonly program: Signal<Program | null> = signal(null);
-  /** The attempt that the kernel holds; another may be looked at. */
+  /** The kernel's current attempt; a different one may be on screen. */
   readonly held: Signal<number>;
   readonly working: Signal<Working | null> = signal(null);
   /** How many seconds each action took when it was last done here, by its name. */
   readonly took: Signal<ReadonlyMap<string, number>> = signal(new Map());
-  /** How the last action ended, in a sentence; empty where the view itself shows it. */
+  /** How the last action ended, in a sentence; empty if the view itself shows it. */
   readonly ended: Signal<string> = signal("");
   /** Whether the last action came to nothing; `ended` says why. */
   readonly refused: Signal<boolean> = signal(false);
   /** Where Export Explorer itself failed: what to send; else empty. */
   readonly report: Signal<string> = signal("");
-  /** The editor of the page that the view is in; null where there is none. */
+  /** The editor of the page that the view is in; null if there is none. */
   readonly editor: Signal<EditorOfView | null> = signal(null);
-  /** What the program on screen is compared with; null where it is not. */
+  /** The program that the one on screen is compared with; null if none. */
   readonly comparison: Signal<Comparison | null> = signal(null);
   /** How the graphs of a comparison are shown, and whether without all that is the same. */
   readonly arrangement: Signal<Arrangement> = signal("beside");
@@ -113,11 +113,11 @@ export class Store extends ViewState {
   /** The matches of the query in the search box, highlighted while nothing is selected. */
   readonly found: Signal<readonly NodeId[]> = signal([]);
   readonly lit: ReadonlySignal<Lit>;
-  /** The formulas of what the program on screen costs; null until a pane asks for them. */
+  /** The cost formulas of the program on screen; null until a pane requests them. */
   readonly costModel: Signal<CostModel | null> = signal(null);
   /** The sizes that are tried: a value for each symbol of the Record. */
   readonly sizes: Signal<readonly number[]> = signal([]);
-  /** The cost at these sizes; null where it is not known, or a formula has no value there. */
+  /** The cost at these sizes; null if it is not known, or a formula has no value there. */
   readonly costAt: ReadonlySignal<CostAt | null>;
   /** The decorations of the program on screen, for every pane. */
   readonly decorations: ReadonlySignal<readonly Decoration[]>;
@@ -127,9 +127,9 @@ export class Store extends ViewState {
   readonly lost: Signal<string>;
   /** Whether no action can be begun now. */
   readonly busy: ReadonlySignal<boolean>;
-  /** Counts what was asked to be shown: an answer that was overtaken changes nothing. */
+  /** Counts requests to show something: an outdated answer changes nothing. */
   private asked = 0;
-  /** What the last Record was asked for: the attempt and its revision. */
+  /** The attempt and the revision of the last requested Record. */
   private wanted = { attempt: -1, revision: -1 };
   private arriving: Promise<void> = Promise.resolve();
   private readonly fetched = new Map<string, Promise<unknown>>();
@@ -226,7 +226,7 @@ export class Store extends ViewState {
     return found;
   }
 
-  /** The program of the set on screen, by its number; -1 where there is no set. */
+  /** The program of the set on screen, by its number; -1 if there is no set. */
   shownComponent(): number {
     const label = this.attempts.value[this.current.value]?.label;
     return this.programs.value?.set.components.findIndex((each) => each.name === label) ?? -1;
@@ -245,7 +245,7 @@ export class Store extends ViewState {
     else this.lightSeam();
   }
 
-  /** Selects the tensors of the chosen seam that the program on screen gives or takes. */
+  /** Selects the tensors of the chosen connection that the program on screen returns or accepts. */
   private lightSeam(): void {
     const seam = this.programs.peek()?.set.seams[this.seam.peek()];
     const shown = this.shownComponent();
@@ -417,7 +417,7 @@ export class Store extends ViewState {
     return this.attempts.value.findIndex((each) => each.parent === attempt && each.step === step);
   }
 
-  /** Runs the program on screen op by op, and notes what every op gives. */
+  /** Runs the program on screen op by op, and records the output of every op. */
   watch(): Promise<void> {
     const attempt = this.current.peek();
     return this.occupy("Watching a run", async () => {
@@ -442,7 +442,7 @@ export class Store extends ViewState {
     return this.host.ask("tensor", { attempt: this.current.peek(), ...request });
   }
 
-  /** What the kernel's machine can run. Rejects with a sentence. */
+  /** The backends of the kernel's machine. Rejects with a sentence. */
   setups(): Promise<Setups> {
     return this.once("setups", { attempt: this.current.peek() });
   }
@@ -458,8 +458,8 @@ export class Store extends ViewState {
   }
 
   /**
-   * Exports the call on screen with its shapes in the other form, and says how both contracts
-   * differ; null where it came to nothing.
+   * Exports the call on screen with its shapes in the other form, and reports how both forms
+   * differ; null if it failed.
    */
   async contracts(): Promise<Asks["contracts"]["reply"] | null> {
     const attempt = this.current.peek();
@@ -471,7 +471,7 @@ export class Store extends ViewState {
     return found[0] ?? null;
   }
 
-  /** Makes an attempt the one that the kernel holds. */
+  /** Makes an attempt the kernel's current one. */
   use(attempt: number): Promise<void> {
     return this.act("Going back", async () => {
       await this.host.ask("use", { attempt });
@@ -514,7 +514,7 @@ export class Store extends ViewState {
     this.sizes.value = this.sizes.peek().map((size, at) => (at === symbol ? value : size));
   }
 
-  /** An action that keeps the kernel for seconds: what panes need of it meanwhile is asked first. */
+  /** An action that keeps the kernel busy for seconds: panes get their data before it. */
   private occupy(what: string, action: () => Promise<void>): Promise<void> {
     if (!this.busy.peek()) this.askAhead();
     return this.act(what, action);
@@ -532,7 +532,7 @@ export class Store extends ViewState {
     for (const each of asked) each.catch(() => {});
   }
 
-  /** One action at a time; a refusal is said, and nothing else changes. */
+  /** One action at a time; a refusal is shown, and nothing else changes. */
   private async act(what: string, action: () => Promise<void>): Promise<void> {
     if (this.busy.peek()) return;
     const since = performance.now();
@@ -582,7 +582,7 @@ export class Store extends ViewState {
       const program = new Program(decode(await this.host.ask("record", { attempt })));
       if (ticket === this.asked) this.put(attempt, program);
     } catch (error) {
-      if (ticket !== this.asked) return; // what was asked for since is what counts
+      if (ticket !== this.asked) return; // a newer request wins
       this.wanted = { attempt: -1, revision: -1 };
       this.status.value = { kind: "error", message: reasonOf(error) };
     } finally {
@@ -616,7 +616,7 @@ export class Store extends ViewState {
     });
   }
 
-  /** Shows what a line of Python asks for, or else what the command did. */
+  /** Shows what a line of Python requests, or else the result of the command. */
   private lookFirst(program: Program): void {
     const { select = [], open = [], tab = [] } = this.host.first ?? {};
     const [asked = firstTab(program.record)] = tab as Opened[];
@@ -626,13 +626,13 @@ export class Store extends ViewState {
     this.selection.value = selectionOf(program, select);
   }
 
-  /** Whether more is known of what is on screen, or on its way there, than was asked for. */
+  /** Whether there is newer data on the attempt that is on screen or loading. */
   private isBehind(): boolean {
     const { attempt, revision } = this.wanted;
     return attempt >= 0 && this.revisionOf(attempt) > revision;
   }
 
-  /** How often more was found out about an attempt; -1 where the host does not say. */
+  /** The revision of an attempt; -1 if the host does not report it. */
   private revisionOf(attempt: number): number {
     return this.host.attempts[attempt]?.revision ?? -1;
   }
@@ -648,7 +648,7 @@ export class Store extends ViewState {
     return this.once("code", { attempt: this.current.peek(), graph });
   }
 
-  /** Asks the host, or gives what it answered before; a refusal may be asked again. */
+  /** Asks the host, or returns its earlier answer; a refused request may be repeated. */
   private once<K extends "source" | "code" | "cost" | "setups">(
     kind: K,
     request: Asks[K]["request"],

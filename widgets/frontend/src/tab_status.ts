@@ -32,7 +32,7 @@ const CLAIMS: { [tab in Tab]?: string } = {
 };
 const TONES = { good: "good", open: "warn", bad: "bad", none: "plain" } as const;
 
-/** What a tab's name has beside it, as the verdict has it; null for nothing. */
+/** The mark next to a tab's name, from the verdict; null for none. */
 export function tabStatus(
   tab: Tab,
   { record, release }: Known,
@@ -63,14 +63,14 @@ export const RELEASE_PANES: { readonly [name: string]: Tab } = {
   values: "values",
 };
 
-/** Marks a tab whose question of a release is still open, until any of them was asked. */
+/** Marks a tab with a remaining check for a release, until one of them was requested. */
 export function openStatus(tab: Tab, { record, release }: Known): TabStatus | null {
   if (!release || wasAsked(record)) return null;
   const item = release.items.find(({ name }) => RELEASE_PANES[name] === tab);
   return item?.state === "open" ? { tone: "open", count: "•", words: item.sentence } : null;
 }
 
-/** Whether more was asked for than an export. */
+/** Whether more than an export was requested. */
 export const wasAsked = ({ delegations, profile, runs, stages, verification }: Record): boolean =>
   verification !== null ||
   profile !== null ||
@@ -82,7 +82,7 @@ export function signOf({ record, release }: Known): Tone | "failed" {
   return TONES[release?.sign ?? "good"];
 }
 
-/** The pane that what was asked for stands in: it opens first. */
+/** The pane with the requested result: it opens first. */
 export function firstTab(record: Record): Tab {
   if (record.verification?.verdict === "broken") return "guarantees";
   if (record.stages.length > 0) return "stages";

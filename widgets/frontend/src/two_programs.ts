@@ -11,9 +11,9 @@ export const AFTER = 2;
 export const BOTH = 3;
 
 export interface Merged {
-  /** Nodes of the program on screen keep their numbers; what was removed comes behind them. */
+  /** Nodes of the program on screen keep their numbers; removed nodes come after them. */
   program: Program;
-  /** What differs in itself, and how. */
+  /** Nodes that differ themselves, and how. */
   kinds: ReadonlyMap<NodeId, Kind>;
   /** Per changed node, what it was: `type was f32[8]`. */
   notes: ReadonlyMap<NodeId, readonly string[]>;

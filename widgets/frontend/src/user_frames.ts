@@ -25,7 +25,7 @@ export function callersOf(program: Program, file: number, line: number): Caller[
   return [...found.values()];
 }
 
-/** The user's own frames; where there are none, the libraries'; else all. */
+/** The user's own frames; if there are none, the libraries'; else all. */
 export function ownFrames(program: Program, frames: Frame[]): Frame[] {
   const from = (...origins: string[]): Frame[] =>
     frames.filter(({ file }) => origins.includes(program.record.files[file]?.origin ?? ""));

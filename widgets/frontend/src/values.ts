@@ -36,7 +36,7 @@ export function heat(
   return [red, green, blue, 255];
 }
 
-/** How far an op is off: by itself, its value, and that as signal to noise in dB. */
+/** An op's error: its own, its value's, and that as signal to noise in dB. */
 export interface OpError {
   own: number;
   whole: number;
@@ -83,7 +83,7 @@ export function madeNonFinite(program: Program, values: Values): Made[] {
       const { nans, infs } = wrongOf(node);
       if (runs === 0 || nans + infs === 0 || program.op(node) !== "call_function") return;
       const inputs = [...new Set(program.inputsOf(node))];
-      if (inputs.some((id) => program.branchesOf(id).length > 0)) return; // told in the branch
+      if (inputs.some((id) => program.branchesOf(id).length > 0)) return; // listed in the branch
       const wrong = inputs.map(wrongOf);
       const isNan = nans > 0 && wrong.every((one) => one.nans === 0);
       const text = program.argumentPieces(node).map((piece) => ("text" in piece ? piece.text : ""));

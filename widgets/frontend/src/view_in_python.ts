@@ -9,7 +9,7 @@ import type { Opened } from "./view_state";
 
 const MOST_NAMES = 20;
 
-/** What some names select: a module, a size, a line, or ops; nothing where they are not known. */
+/** The selection of some names: a module, a size, a line, or ops; nothing if they are unknown. */
 export function selectionOf(program: Program, names: readonly string[]): Selection {
   const { files, scopes, symbols } = program.record;
   const [only = ""] = names.length === 1 ? names : [];

@@ -25,7 +25,7 @@ export type Origin =
   | "inspector"
   | "editor";
 
-/** The panes of the right side: what is known of things, and the texts they stand in. */
+/** The panes of the right side: facts, and texts. */
 export type Facts =
   | "inspector"
   | "signature"
@@ -40,7 +40,7 @@ export type Facts =
   | "differences";
 export type Text = "source" | "code";
 export type Tab = Facts | Text;
-/** What a line of Python may ask to open: a pane, or the layout for teaching. */
+/** The part that a line of Python may open: a pane, or the layout for teaching. */
 export type Opened = Tab | "teaching";
 
 /** The shown part of an op's tensor: the run, the axes, the position on the others, the cell. */
@@ -62,7 +62,7 @@ const isSame = (one: Selection, other: Selection): boolean =>
 export class ViewState {
   readonly selection: Signal<Selection> = signal(NOTHING);
   readonly origin: Signal<Origin | null> = signal(null);
-  /** What was selected before, and what was gone back from; the newest last. */
+  /** Earlier selections, and later ones after going back; the newest last. */
   readonly past: Signal<readonly Selection[]> = signal([]);
   readonly future: Signal<readonly Selection[]> = signal([]);
   /** Scopes that the graph has open; and the modules that it is to open, by their paths. */
@@ -82,9 +82,9 @@ export class ViewState {
   readonly commands: Signal<boolean> = signal(false);
   /** Whether there are only graph and Source, or a failure, in large type: what a room looks at. */
   readonly teaching: Signal<boolean> = signal(false);
-  /** The file that Source was told to show; null lets it follow the selection. */
+  /** The file chosen for Source; null lets it follow the selection. */
   readonly file: Signal<number | null> = signal(null);
-  /** The line that Source was told to show. */
+  /** The line chosen for Source. */
   readonly place: Signal<Place | null> = signal(null);
   /** The decoration that was chosen to colour by; null: the first there is, `none` for none. */
   readonly chosen: Signal<string | null> = signal(null);
@@ -95,12 +95,12 @@ export class ViewState {
   readonly tensorPlace: Signal<TensorPlace | null> = signal(null);
   /** The compilation whose stages are shown; -1 for the last one. */
   readonly compilation: Signal<number> = signal(-1);
-  /** The stage on the canvas, and the one beside it; null for none. */
+  /** The stage on the canvas, and the one next to it; null for none. */
   readonly rung: Signal<Rung> = signal("exported");
   readonly besideRung: Signal<Rung | null> = signal(null);
   /** The kernel that was chosen last, of the compilation; -1 for none. */
   readonly kernel: Signal<number> = signal(-1);
-  /** What Values compares with. */
+  /** The run that Values compares with. */
   readonly against: Signal<string> = signal("eager");
 
   select(selection: Selection, origin: Origin): void {
@@ -129,7 +129,7 @@ export class ViewState {
     });
   }
 
-  /** Shows a stage of the compilation on the canvas; what is beside it stays unless named. */
+  /** Shows a stage of the compilation on the canvas; the one next to it stays unless named. */
   showRung(rung: Rung, beside: Rung | null = this.besideRung.peek()): void {
     batch(() => {
       this.rung.value = rung;

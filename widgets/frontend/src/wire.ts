@@ -9,7 +9,7 @@ interface PackedColumn {
   count: number;
 }
 
-/** What was packed with gzip. */
+/** Unpacks gzip data. */
 export function inflate(packed: BlobPart): Response {
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
 }

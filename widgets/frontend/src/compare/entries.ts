@@ -10,7 +10,7 @@ export interface Entry {
   /** In the program before; null for what was added. */
   before: NodeId | null;
   changes: Change[];
-  /** Of what was replaced, all that it became; of a renamed or added module, all nodes in it. */
+  /** For a replaced node, all that replaced it; for a renamed or added module, all nodes in it. */
   became: NodeId[];
   /** Why two nodes are taken for the same; empty for what has no partner. */
   why: string;
@@ -27,7 +27,7 @@ export interface Compared {
 /**
  * Every node that differs in itself, in program order; a removed node comes after the one it
  * followed. Changes that only follow from another are left out, and inputs that one of them lacks:
- * the signature's differences tell of these. A renamed module is one entry, where the first of its
+ * the signature's differences list these. A renamed module is one entry, where the first of its
  * nodes is, and so is one that only one of the programs calls.
  */
 export function entriesOf(diff: ProgramDiff, programs: Compared): Entry[] {
@@ -130,7 +130,7 @@ export function othersOf(diff: ProgramDiff): Difference[] {
   return diff.others.filter((_, at) => !moved.has(at));
 }
 
-/** Per node of the graph before, where the last matched node before it stands in the other. */
+/** Per node of the earlier graph, the place of the last matched node before it in the other. */
 function placesBefore(pairs: readonly Pair[]): (node: number) => number {
   const places: number[] = [];
   let from = 0;

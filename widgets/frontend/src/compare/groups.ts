@@ -26,7 +26,7 @@ export function mergeGroups(
   return { groups, numbers };
 }
 
-/** What two groups that are the same have in common: their place, their name, the how-manieth. */
+/** The key of equal groups: their place, their name, their number. */
 function keys(groups: readonly Group[]): string[] {
   const counts = new Map<string, number>();
   const made: string[] = [];

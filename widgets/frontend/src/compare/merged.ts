@@ -128,7 +128,7 @@ class Merger {
     };
   }
 
-  /** The columns of a graph, and behind them those of some nodes of another. */
+  /** The columns of a graph, followed by those of some nodes of another. */
   private columns(
     graph: Graph,
     old: Graph,
@@ -152,7 +152,7 @@ class Merger {
     };
   }
 
-  /** What a node of the program before reads, by its numbers in a graph of the merged one. */
+  /** The inputs of a node of the earlier program, by numbers in a graph of the merged one. */
   private inputs(node: NodeId, graph: number): number[] {
     return this.before
       .inputsOf(node)

@@ -42,7 +42,7 @@ export class Tables {
     return this.scopeNumbers[number] ?? -1;
   }
 
-  /** All of them, to stand in a Record. */
+  /** All of them, for a Record. */
   merged(): Pick<Record, "strings" | "targets" | "types" | "scopes" | "expressions"> {
     const { before, after } = this;
     const types = before.types.map(

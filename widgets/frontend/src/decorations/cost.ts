@@ -36,7 +36,7 @@ function coloured(
 ): Decoration {
   let marks: Map<NodeId, Mark> | null = null;
   const decoration = heat(name, COLOURINGS[name], new Map(), text);
-  // Made where they are asked for: a slider makes a decoration with each step.
+  // Made on demand: a slider makes a decoration with each step.
   Object.defineProperty(decoration, "marks", {
     get: () => {
       marks ??= new Map(model.nodes.map((node, at) => [node, { amount: Number(amounts[at]) }]));
@@ -57,7 +57,7 @@ interface Nested {
 }
 const known = new WeakMap<Forest, { model: CostModel; nested: Nested }>();
 
-/** A slider asks for it at each step, so it adds numbers alone. */
+/** A slider calls it at each step, so it only adds numbers. */
 function gathered(model: CostModel, forest: Forest, amounts: Float64Array): Map<Item, Gathered> {
   let found = known.get(forest);
   if (found?.model !== model) {

@@ -18,7 +18,7 @@ export interface Badge {
 /** The marks of a node, or of several together. */
 export interface Mark {
   badge?: Badge;
-  /** Of the whole box, as CSS has it: `var(--tx-good)`, `#1a64c4`. */
+  /** The colour of the whole box, in CSS: `var(--tx-good)`, `#1a64c4`. */
   colour?: string;
   /** In words. */
   note?: string;
@@ -38,7 +38,7 @@ export interface LegendEntry {
   text: string;
 }
 
-/** How amounts are told, and the colour of the most that is shown. */
+/** How amounts are written, and the colour of the largest one. */
 export interface Measure {
   colour: string;
   text: (amount: number) => string;
@@ -56,7 +56,7 @@ export interface Decoration {
   legend: readonly LegendEntry[];
   /** Of one that colours by amounts. */
   measure?: Measure;
-  /** Of one that colours every op, though by no amount: like those, it is shown where it is chosen. */
+  /** Whether it colours every op without amounts: it is then shown only if chosen. */
   colours?: boolean;
   /** Whether it is of both programs of a comparison, and not of that on screen alone. */
   ofBoth?: boolean;

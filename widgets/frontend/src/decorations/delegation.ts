@@ -18,7 +18,7 @@ export const delegationName = (backend: string): string => `delegate ${backend}`
 /** By which those of what a backend could take are. */
 export const takeName = (backend: string): string => `can take ${backend}`;
 
-/** One per backend that the program was lowered for, and one per backend that was asked. */
+/** One per backend that the program was lowered for, and one per backend that was queried. */
 export function delegations(program: Program): Decoration[] {
   const { delegations: all, op_table: table } = program.record;
   return [

@@ -41,7 +41,7 @@ function coloured(program: Program): Coloured {
   });
 }
 
-/** Per stack of an op, the line that made it. Inputs may have a stack, too, but no such line. */
+/** Per stack of an op, the line that made it. Inputs may also have a stack, but no such line. */
 function framesOf(program: Program): Map<number, Frame | null> {
   const found = new Map<number, Frame | null>();
   for (const id of ops(program)) {
@@ -77,7 +77,7 @@ export function lines(program: Program): Decoration {
   };
 }
 
-/** A box that holds ops has the colour that all of them have. */
+/** A box has the colour that all of its ops share. */
 function gather({ root }: Forest, marks: ReadonlyMap<NodeId, Mark>): Map<Item, Gathered> {
   const found = new Map<Item, Gathered>();
   const visit = (item: Item): Set<string> => {

@@ -16,7 +16,7 @@ import { stageNotes } from "./stage_notes";
 import { unused } from "./unused";
 import { magnitude, nonFinite, offByValue, ownError, spread, zeros } from "./values";
 
-/** Those of a program, the first before the others where a box has room for one colour. */
+/** The decorations of a program; the first wins if a box has room for one colour. */
 const OF_A_PROGRAM: readonly ((program: Program) => Decoration | null)[] = [
   findings,
   verification,
@@ -48,7 +48,7 @@ export function decorationsOf(
 ): Decoration[] {
   const all = [
     differences(merged),
-    // Of every op there is: made where it is asked for.
+    // It covers every op, so it is made on demand.
     chosen === LINE ? lines(program) : null,
     ...OF_A_PROGRAM.map((make) => make(program)),
     ...delegations(program),

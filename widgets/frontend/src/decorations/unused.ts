@@ -27,7 +27,7 @@ export function unused(program: Program): Decoration | null {
   };
 }
 
-/** Whether an op is not there for what it does: it writes nothing, checks nothing, gives something. */
+/** Whether an op only serves for its result: it writes nothing and checks nothing. */
 function isForItsResult(program: Program, id: NodeId): boolean {
   if (program.op(id) !== "call_function") return false;
   const target = program.target(id);

@@ -63,7 +63,7 @@ export const zeros = (program: Program): Decoration | null =>
     (share) => `${shareText(share)} zeros`,
   );
 
-/** The error that each op adds by itself. */
+/** The error that each op adds on its own. */
 export function ownError({ record }: Program): Decoration | null {
   const { pairs } = record;
   if (!pairs) return null;

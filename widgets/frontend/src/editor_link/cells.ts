@@ -5,7 +5,7 @@ import type { Source } from "./link";
 
 export interface Cell {
   text: string;
-  /** As in `In [3]`; null where it has not run, or is running. */
+  /** As in `In [3]`; null if it has not run, or is running. */
   count: number | null;
 }
 

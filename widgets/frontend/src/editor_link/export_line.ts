@@ -11,7 +11,7 @@ const DYNAMIC = /^(-d|--dynamic|-D)(=|$)/;
 export class NoLine extends Error {}
 
 /**
- * What makes the line of a call ask for other shapes: its `-d` is replaced, or put in.
+ * The edit that gives the line of a call other shapes: its `-d` is replaced or inserted.
  *
  * @param cell the text of a cell
  * @param call the call of the line, on one line

@@ -64,8 +64,8 @@ async function textOf(store: Store, file: number): Promise<string> {
 const moves = new WeakMap<Store, number>();
 
 /**
- * Marks the ops of the line that the cursor is on, or else of the expression that goes on in it;
- * what was marked so before is no longer.
+ * Marks the ops of the line that the cursor is on, or else of the expression that continues in
+ * it, and clears earlier marks.
  */
 async function follow(store: Store, place: Place | null): Promise<void> {
   const move = (moves.get(store) ?? 0) + 1;
@@ -82,7 +82,7 @@ async function follow(store: Store, place: Place | null): Promise<void> {
   store.follow(line ? { kind: "line", file: place.file, line } : { kind: "none" });
 }
 
-/** Opens the line of what is selected; where nothing is, that of a failure. */
+/** Opens the line of the selection, or that of a failure. */
 function goToSource(store: Store): void {
   const program = store.program.peek();
   if (!program) return;
@@ -108,7 +108,7 @@ async function write(
   return `Written into ${names.join(" and ")}; undo in the editor reverts it. Run it and export again.`;
 }
 
-/** Does something in the editor; how it went, or why it was not done, is said in the view. */
+/** Does something in the editor; the view shows how it went, or why it was not done. */
 async function said(store: Store, action: () => Promise<string>): Promise<void> {
   try {
     store.say(await action(), false);

@@ -14,7 +14,7 @@ export interface RunLine {
 
 export interface RunLines {
   lines: RunLine[];
-  /** What each line of the editor begins with that the kernel did not see. */
+  /** The prefix of each line in the editor that the kernel did not see. */
   indent: string;
 }
 

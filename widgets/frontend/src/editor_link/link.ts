@@ -45,11 +45,11 @@ export interface Editor {
   readonly version: number;
   /** Returns how to leave. */
   join(view: View): () => void;
-  /** Opens a line. Rejects with a sentence where the text there is not what was exported. */
+  /** Opens a line. Rejects with a sentence if the text there is not what was exported. */
   open(view: View, place: Place): Promise<void>;
   /**
    * Shows a diff, and writes it into cells and files if it is accepted. Resolves with the names of
-   * what was written. Rejects with a sentence where a text is not what was exported.
+   * what was written. Rejects with a sentence if a text is not what was exported.
    */
   write(view: View, writing: Writing): Promise<string[]>;
 }

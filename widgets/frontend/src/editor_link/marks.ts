@@ -13,7 +13,7 @@ export interface Mark {
   severity: "error" | "warning" | "info";
   title: string;
   sentence: string;
-  /** What it would do and its number, of the first fix that is an edit. */
+  /** The title and the number of the first fix that is an edit. */
   fix: { title: string; number: number } | null;
 }
 

@@ -25,7 +25,7 @@ export function changesOf(text: string, hunks: readonly Hunk[]): TextChange[] {
   return hunks.map(({ first, count, lines: added }) => {
     const body = added.map((line) => (line ? indent + line : line)).join("\n");
     const from = lines[first - 1];
-    if (!from) return { start: end, end, text: `\n${body}` }; // behind the last line
+    if (!from) return { start: end, end, text: `\n${body}` }; // after the last line
     const start = starts[from.first - 1] ?? 0;
     if (count === 0) return { start, end: start, text: `${body}\n` };
     const last = lines[first + count - 2]?.last ?? from.last;
@@ -59,7 +59,7 @@ export type DiffLine = readonly [sign: " " | "-" | "+", text: string];
 
 const AROUND = 2;
 
-/** What changes do to a text, line by line, with a few lines around each. */
+/** A diff of changes to a text, line by line, with a few lines around each. */
 export function diffLines(text: string, changes: readonly TextChange[]): DiffLine[] {
   const found: DiffLine[] = [];
   const old = text.split("\n");

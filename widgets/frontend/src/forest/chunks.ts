@@ -43,7 +43,7 @@ function cut(parent: Item, stackOf: (item: Item) => Frame[], program: Program): 
   const after = parent.children.filter((item) => item.kind === "output");
   const rest = parent.children.filter((item) => item.kind !== "input" && item.kind !== "output");
   if (rest.length <= MOST_CHUNK) return parent.children;
-  // How many calls two neighbours have in common: few, where the code has gone elsewhere.
+  // How many calls two neighbours have in common: few if the code has moved elsewhere.
   const shared = rest.map((item, at) => {
     const previous = rest[at - 1];
     return previous ? common(stackOf(previous), stackOf(item)) : 0;
@@ -57,7 +57,7 @@ function cut(parent: Item, stackOf: (item: Item) => Frame[], program: Program): 
   return [...before, ...chunks, ...after];
 }
 
-/** Where the chunk that begins at `start` ends best: where the code goes farthest away. */
+/** The best end of the chunk that begins at `start`: where the code moves farthest away. */
 function endOf(shared: readonly number[], start: number): number {
   if (shared.length - start <= MOST_CHUNK) return shared.length;
   let best = start + MOST_CHUNK;

@@ -82,7 +82,7 @@ function commonKind(items: readonly Item[], kinds: ReadonlyMap<Item, Kind>): Kin
   return items.every((item) => kinds.get(item) === kind) ? kind : null;
 }
 
-/** What differs, and all that it reads or is read by: the rest only repeats both programs. */
+/** Differences, with their inputs and users: the rest only repeats both programs. */
 export function surroundings({ kinds, program }: Merged): ReadonlySet<NodeId> {
   const found = new Set<NodeId>();
   for (const id of kinds.keys()) {

@@ -11,7 +11,7 @@ export interface Options {
   housekeeping: boolean;
   /** Show parameters and buffers as boxes of their own. */
   parameters: boolean;
-  /** Show these nodes alone; all, where it is missing. */
+  /** Show only these nodes; all if it is missing. */
   only?: ReadonlySet<NodeId> | null;
 }
 
@@ -204,7 +204,7 @@ class Builder {
 
   private scopeOf(id: NodeId, into: Item): Item {
     const graph = graphOf(id);
-    const main = graph === 0; // where nothing depends on who runs it
+    const main = graph === 0; // where nothing depends on the caller
     const known = main ? this.homes.get(this.program.scope(id)) : undefined;
     if (known) return known;
     const base = main ? -1 : this.outerScope(id);

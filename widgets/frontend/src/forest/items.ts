@@ -7,7 +7,7 @@ import type { NodeId } from "../program";
 
 export type ItemKind =
   | "scope"
-  /** What one call of a function made, or neighbours that work out sizes and masks. */
+  /** The ops of one call of a function, or neighbours that compute sizes and masks. */
   | "function"
   | "repeat"
   /** Neighbours of a group that is too large to be drawn at once. */
@@ -42,7 +42,7 @@ export interface Item {
   /** Index into the record's scopes; -1 if it is not a scope. */
   scope: number;
   held: Held[];
-  /** Of a quantized op, the nodes that only quantize, dequantize or scale for it. */
+  /** For a quantized op, the nodes that only quantize, dequantize or scale for it. */
   folded?: NodeId[];
   /** How the op is drawn: `aten`, `custom`, `higher_order`, `python`, ... */
   accent: string;
@@ -75,7 +75,7 @@ export class Forest {
     return this.numbered;
   }
 
-  /** What can be opened, by key. Made when it is first asked for: the first paint does without. */
+  /** Items that can be opened, by key. Made on first use: the first paint does without. */
   get openable(): ReadonlyMap<string, Item> {
     this.keyed ??= new Map(
       this.items.filter(({ children }) => children.length > 0).map((item) => [item.key, item]),
@@ -98,7 +98,7 @@ export class Forest {
 
 interface Numbered {
   items: Item[];
-  /** Those of scopes, which are few beside the ops. */
+  /** Items of scopes, which are few compared with the ops. */
   scoped: Item[];
 }
 
@@ -125,7 +125,7 @@ export function listed({ children }: Item): readonly Item[] {
   return children.flatMap((child) => (gathers(child) ? listed(child) : [child]));
 }
 
-/** What an item is in, in a list. */
+/** The items around an item. */
 export function listedIn({ parent }: Item): Item | null {
   return parent && gathers(parent) ? listedIn(parent) : parent;
 }

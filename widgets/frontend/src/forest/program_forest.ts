@@ -24,7 +24,7 @@ export function forestOf(program: Program, options: Omit<Options, "only">): Fore
 /**
  * A forest of its own.
  *
- * @param apartIn what of it must stand for itself, whatever it is like
+ * @param apartIn items that must stay separate, whatever their structure
  */
 export function gatheredForest(
   program: Program,

@@ -19,7 +19,7 @@ export interface Reads {
   lastReader: Int32Array;
 }
 
-/** What the items of a forest read of each other; what is folded into an op counts as the op's. */
+/** Reads between the items of a forest; those of folded nodes count as the op's. */
 export function readsOf(program: Program, forest: Forest): Reads {
   const { items } = forest;
   const count = items.length;
@@ -62,7 +62,7 @@ function inputsOf(program: Program, node: NodeId, take: (value: NodeId) => void)
   for (let at = starts[indexOf(node)] ?? 0; at < end; at++) take(nodeId(graph, items[at] ?? 0));
 }
 
-/** Whether a value is a weight that stands in the box of the op that reads it. */
+/** Whether a value is a weight shown in the box of the op that reads it. */
 function isHeld(program: Program, { held }: Item, value: NodeId): boolean {
   if (held.length === 0 || program.op(value) !== "placeholder") return false;
   return held.some((each) => each.node === value);

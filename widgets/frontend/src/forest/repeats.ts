@@ -9,7 +9,7 @@ const FEWEST = 3;
 /**
  * Puts every run of at least three scopes of the same structure under an item of its own.
  *
- * @param apart whether an item must stand for itself, whatever its structure
+ * @param apart whether an item must stay separate, whatever its structure
  */
 export function stackRepeats(
   program: Program,
@@ -44,7 +44,7 @@ function comparer(program: Program, forest: Forest): (one: Item, other: Item) =>
     isWiredAlike(program, forest, items, one, other);
 }
 
-/** What tells items apart, apart from their children: kind, op, sizes of parameters, but no names. */
+/** The key of an item without its children: kind, op, sizes of parameters, but no names. */
 function structure(item: Item): string {
   const held = item.held.length > 0 ? item.held.map((each) => each.size).join(",") : "";
   const isNamed = item.kind === "scope" || item.kind === "parameter"; // by its user, not its kind
@@ -76,7 +76,7 @@ function isWiredAlike(
 const OUTSIDE = -1;
 const HELD = -2;
 
-/** Where in a scope the value stands that an item of it reads. */
+/** The place in a scope of a value that an item of it reads. */
 function stepOf(forest: Forest, scope: Item, { held }: Item, read: NodeId): number {
   if (held.length > 0 && held.some((each) => each.node === read)) return HELD;
   const place = forest.itemOf.get(read)?.at ?? OUTSIDE;

@@ -1,4 +1,4 @@
-/** The program before, on its own canvas, synchronized with the graph of the program on screen. */
+/** The earlier program, on its own canvas, synchronized with the graph of the program on screen. */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useDomId } from "../dom_id";

@@ -19,7 +19,7 @@ const SCROLL_HINT = "Ctrl and scroll to zoom, or click the graph first to scroll
 
 interface GraphPaneProps {
   store: Store;
-  /** What stands in the toolbar in place of its buttons: of a comparison, its own. */
+  /** Content of the toolbar in place of its buttons, such as a comparison's. */
   children?: ComponentChildren;
 }
 
@@ -131,7 +131,7 @@ export function GraphPane({ store, children }: GraphPaneProps) {
   );
 }
 
-/** What stands over a half: which of the two programs it is. */
+/** The heading of a half: which of the two programs it is. */
 function Half({ side, title }: { side: "Before" | "After"; title: string }) {
   return (
     <p class="tx-half" title={capped(title)}>
@@ -146,10 +146,10 @@ const WAYS: Record<keyof Beyond, [sign: string, x: number, y: number]> = {
   left: ["◂", -1, 0],
   right: ["▸", 1, 0],
 };
-/** Of the view, so far goes a press. */
+/** The share of the view that a press moves by. */
 const FAR = 0.8;
 
-/** What the fitted view leaves out: how many boxes where, each a way to them. */
+/** Boxes outside the fitted view: how many on each side, with a button to go there. */
 function BeyondView({ view }: { view: GraphView }) {
   const beyond = view.stage.beyond.value;
   return (
@@ -230,6 +230,6 @@ function onKey(event: KeyboardEvent, view: GraphView): void {
   const action = actions[event.key];
   if (!action) return;
   event.preventDefault();
-  event.stopPropagation(); // a notebook has keys of its own
+  event.stopPropagation(); // a notebook has its own keys
   action();
 }

@@ -22,9 +22,9 @@ const KINDS: [accent: string, text: string][] = [
 interface LegendProps {
   store: Store;
   program: Program;
-  /** Whether the minimap stands where the legend would. */
+  /** Whether the minimap is in the legend's place. */
   aside: boolean;
-  /** Whether it stands in the strip that says what is below the view. */
+  /** Whether it is in the strip that counts boxes below the view. */
   low: boolean;
 }
 

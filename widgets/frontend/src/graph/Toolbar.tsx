@@ -13,7 +13,7 @@ import type { GraphView } from "./view";
 interface ToolbarProps {
   view: GraphView;
   store: Store;
-  /** What stands in the row in place of the buttons, which are in the panel then. */
+  /** Content of the row in place of the buttons, which are then in the panel. */
   children?: ComponentChildren;
 }
 
@@ -73,7 +73,7 @@ function Tools({ view, store }: { view: GraphView; store: Store }) {
   );
 }
 
-/** They stand in the row, or in the panel where the row is narrow. */
+/** They are in the row, or in the panel if the row is narrow. */
 function Scopes({ view: { folding }, kind }: { view: GraphView; kind: string }) {
   return (
     <>
@@ -135,7 +135,7 @@ function More({ view, store }: { view: GraphView; store: Store }) {
 interface ButtonProps {
   name: string;
   text: string;
-  /** A class of its own. */
+  /** A separate class. */
   kind?: string;
   press: () => void;
 }

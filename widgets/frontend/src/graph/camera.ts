@@ -26,7 +26,7 @@ export const LEGIBLE = 0.72;
 export interface Legibility {
   /** All of it is shown, if that takes no smaller zoom. */
   whole: number;
-  /** Of a part of it: the least zoom, and the one to begin with. */
+  /** For a part of it: the least zoom, and the one to begin with. */
   least: number;
   comfortable: number;
   most: number;
@@ -35,11 +35,11 @@ export interface Legibility {
 export const READING: Legibility = { whole: 0.66, least: LEGIBLE, comfortable: 0.8, most: 1 };
 export const TEACHING: Legibility = { whole: 1, least: 1, comfortable: 1.1, most: 1.5 };
 const MARGIN = 16;
-/** Below the scene, where there is room: what the legend's one line takes. */
+/** Space below the scene for the legend's line, if there is room. */
 const SHELF = 40;
 /** At an edge of a view that is too small: what says that there is more outside. */
 const HINT = 26;
-/** Of a scene that is too large: which zooms are tried, and of how many boxes the left edges. */
+/** For a scene that is too large: the zooms to try, and the number of boxes whose left edges to try. */
 const ZOOM_STEP = 0.02;
 const MOST_TRIED = 400;
 /** Space kept around what is brought into view, so that its neighbours are visible. */

@@ -10,7 +10,7 @@ const MOST_BADGES = 3;
 /** What is drawn of the decorations of a box. */
 export interface Decorated {
   badges: Badge[];
-  /** Of the box itself; of its rim, where only something in it is marked. Empty for none. */
+  /** The colour of the box, or of its rim if only something in it is marked. Empty for none. */
   colour: string;
   rim: string;
   /** Its amount of the most that one box has: 0 to 1; -1 for none. */
@@ -19,7 +19,7 @@ export interface Decorated {
 
 export interface Decorations {
   boxes: ReadonlyMap<Item, Decorated>;
-  /** The colour of the most; empty where nothing is coloured by amounts. */
+  /** The colour of the largest amount; empty if nothing is coloured by amounts. */
   scale: string;
   /** The most that one closed box has. */
   most: number;

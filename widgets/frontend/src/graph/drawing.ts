@@ -20,23 +20,23 @@ export interface Drawing {
   dtype: string;
   /** Where two programs differ, of which this is both; null for one alone. */
   marked: Marked | null;
-  /** What the first view shows whatever else it does: where a trace ended, or two programs part. */
+  /** The item that the first view must show: where a trace ended, or two programs diverge. */
   sought: Item | null;
   /** Extra notes on an item. */
   notes: (item: Item) => readonly string[];
   /** How many ops are in an item; of two programs in each, if that differs: `12 → 30 ops`. */
   ops: (item: Item) => string;
-  /** Of two programs, each by itself; null for one alone. */
+  /** Each of two programs on its own; null for a single one. */
   sides: { before: Side; after: Side } | null;
 }
 
-/** What a box is in one of two programs, whose names, settings and counts may be others. */
+/** A box in one of two programs, whose names, settings and counts may differ. */
 export interface Side {
   program: Program;
   itemOf: (item: Item) => Item | null;
   /** A node's number there; undefined for one that only the other has. */
   nodeOf: (node: NodeId) => NodeId | undefined;
-  /** What differs in an item, and how many ops it has there. */
+  /** Differences in an item, and how many ops it has there. */
   notes: (item: Item) => readonly string[];
   ops: (item: Item) => string;
 }
@@ -156,9 +156,9 @@ const inWords = (differences: number): string[] =>
 const MOST_AT_FIRST = 24;
 /** Layers with this share of the ops of what they are in are its body. */
 const MOST_OF_IT = 0.6;
-/** Numbered layers are, with less: a model of one layer has its mask and its head beside it. */
+/** For numbered layers less is enough: a model of one layer also has a mask and a head. */
 const THIRD_OF_IT = 1 / 3;
-/** A scope with this share is looked into for layers: an encoder beside its decoder. */
+/** A scope with this share is searched for layers: an encoder next to its decoder. */
 const MUCH_OF_IT = 0.2;
 /** This many modules of one class are stages, whatever they are called. */
 const FEWEST = 3;
@@ -184,7 +184,7 @@ function holdsLayers({ children, ops }: Item): boolean {
   );
 }
 
-/** The scopes to open, from an item on, for the layers in it to be seen; none where it has none. */
+/** The scopes to open, from an item on, to show its layers; none if it has none. */
 function wayToLayers(item: Item): Item[] {
   if (holdsLayers(item)) return [item];
   const inner = waysInto(item).flat();

@@ -29,22 +29,22 @@ import { unhurried } from "./steps";
 /** After this long, the view says that a layout is in progress. */
 const SLOW_MS = 150;
 const LONGEST_NAME = 80;
-/** After a resize, all is shown also where it has to shrink so much more. */
+/** After a resize, everything stays visible if it only has to shrink this much. */
 const SHRUNK = 0.9;
 
 export class Folding {
   readonly scene: Signal<Scene | null> = signal(null);
   readonly busy: Signal<boolean> = signal(false);
-  /** Why there is no picture, in a sentence; null where there is one. */
+  /** Why there is no picture, in a sentence; null if there is one. */
   readonly problem: Signal<string | null> = signal(null);
-  /** What opened or closed last, for who does not see it. */
+  /** The item that opened or closed last, for screen readers. */
   readonly said: Signal<string> = signal("");
   /** How large the graph is to be shown at first. */
   legibility = READING;
   private drawing: Drawing | null = null;
   /** The drawing that the scene is of. */
   private shown: Drawing | null = null;
-  /** What is open in the newest layout that was asked for, which may be under way. */
+  /** Open items in the newest requested layout, which may be in progress. */
   private open: ReadonlySet<string> = new Set();
   /** What is open in the scene. */
   private settled: ReadonlySet<string> = new Set();
@@ -52,7 +52,7 @@ export class Folding {
   private goal: Item | null = null;
   /** Whether what is being laid out is to be looked at as if for the first time. */
   private owed = false;
-  /** Whether the whole scene was asked for, however small it is then. */
+  /** Whether the whole scene was requested, however small it becomes. */
   private whole = false;
   /** What to lay out once the view has a size: what is legible depends on it. */
   private unsized: readonly ReadonlySet<string>[] = [];
@@ -275,13 +275,13 @@ export class Folding {
     return after.open ? afterOpening(moved, after, size) : reveal(moved, after, size);
   }
 
-  /** What was seen whole stays so in a view that is a little smaller. */
+  /** A scene that was visible as a whole stays so in a slightly smaller view. */
   private refitted(): Legibility {
     const { legibility } = this;
     return { ...legibility, whole: SHRUNK * legibility.whole };
   }
 
-  /** All of a scene, if that was asked for or is legible; else where to begin to read it. */
+  /** The whole scene if requested or legible; if not, the place to begin reading. */
   private fittedCamera(scene: Scene, legibility = this.legibility): Camera {
     const { size } = this.stage;
     if (this.whole) return showAll({ ...scene.root, x: 0, y: 0 }, size);
@@ -294,8 +294,8 @@ export class Folding {
 }
 
 /**
- * What the initial view has in its middle: the first input and the box that most ops are in, where
- * both fit into it; else that box, or the input where no box has most ops.
+ * The middle of the initial view: the first input and the box with most ops, if both fit; else
+ * that box, or the input if no box has most ops.
  */
 function middleOf(scene: Scene, width: number): number {
   const [first] = scene.root.children;

@@ -96,7 +96,7 @@ export class Highlights {
     return marks;
   }
 
-  /** The same for the program before, beside the other. */
+  /** The same for the earlier program, next to the other. */
   before(): Marks {
     const of = this.marks();
     if (this.madeBefore?.of !== of) {
@@ -107,7 +107,7 @@ export class Highlights {
     return this.madeBefore.marks;
   }
 
-  /** What boxes and edges say of one of two programs. */
+  /** Texts of boxes and edges for one of two programs. */
   private wordsOn(side: keyof Sides): Pick<Marks, "textOf" | "wordsOf"> {
     const { drawing } = this.shown();
     const writer = drawing && writerOf(drawing, this.stage.measure);

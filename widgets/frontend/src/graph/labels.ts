@@ -14,12 +14,12 @@ export interface Piece {
   text: string;
   /** Symbol whose colour it has; -1 for none. */
   symbol: number;
-  /** Whether it stays whole where the line has too little room: what is before it is cut. */
+  /** Whether it stays whole if the line has too little room: earlier text is cut. */
   firm?: boolean;
 }
 
 const MOST_SIZE = 24;
-/** A formula that is longer stands as the symbols in it: `h…`; the tooltip has all of it. */
+/** A longer formula is shortened to its symbols: `h…`; the tooltip has all of it. */
 const MOST_FORMULA = 12;
 const MOST_HELD = 4;
 /** Characters. */
@@ -45,8 +45,8 @@ export function commonDtype(program: Program): string {
 }
 
 /**
- * What flows along an edge: the sizes of its first value (`batch×4×seq`), its dtype where it is not
- * the `common` one, and how many more values there are.
+ * The label of an edge: the sizes of its first value (`batch×4×seq`), its dtype if it is not the
+ * `common` one, and how many more values there are.
  */
 export function edgePieces(program: Program, link: Link, common: string): Piece[] {
   const type = program.type(link.values[0] ?? -1);
@@ -103,7 +103,7 @@ const isNumbered = ({ kind, subtitle, title }: Item): boolean =>
   subtitle.startsWith(`${title}_`) &&
   /^\d+$/.test(subtitle.slice(title.length + 1));
 
-/** `weight 16×8 · bias 16`: what an op holds, as many on a line as it takes. */
+/** `weight 16×8 · bias 16`: an op's tensors, as many as fit on a line. */
 function heldLines(program: Program, { held }: Item): Piece[][] {
   const lines: Piece[][] = [];
   let room = 0;

@@ -55,7 +55,7 @@ export class Lanes {
     try {
       const { done, value } = job.steps.next();
       if (done) job.resolve(value);
-      else this.jobs.set(lane, job); // behind all others
+      else this.jobs.set(lane, job); // after all others
     } catch (error) {
       job.reject(error);
     }

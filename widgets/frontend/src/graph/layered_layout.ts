@@ -7,7 +7,7 @@ import type { Arrangement, LayoutLink, PlacedLink } from "./layout_types";
 
 const ROW_GAP = 34;
 const BOX_GAP = 18;
-/** A row that would be wider goes on in the next. */
+/** A row that would be wider continues in the next. */
 const WIDEST_ROW = 2400;
 
 /** The rank of each box in a group: one more than the highest rank that it reads. */
@@ -71,7 +71,7 @@ function rowsOf(
   return rows;
 }
 
-/** Puts the boxes of a row beside each other, each as near below what it reads as there is room. */
+/** Places the boxes of a row side by side, each as close below its inputs as possible. */
 function putRow(
   row: number[],
   sizes: readonly (readonly [width: number, height: number])[],

@@ -45,7 +45,7 @@ export interface LayoutRequest {
   box: LayoutBox | null;
 }
 
-/** `placed` is null where the lane was asked for another box since. */
+/** `placed` is null if the lane has a newer request. */
 export type LayoutReply = { id: number; placed: Placed | null } | { id: number; error: string };
 
 /** Where the worker's code leaves `loadPlacer` for a page that has to run it itself. */

@@ -65,7 +65,7 @@ export class Links {
     return this.of(container).ports;
   }
 
-  /** What a box reads that has no edge to it. */
+  /** Values that a box reads without an edge. */
   taps(item: Item): readonly Item[] {
     return (item.parent && this.of(item.parent).taps.get(item)) ?? NONE;
   }
@@ -75,12 +75,12 @@ export class Links {
     return item.parent !== null && this.of(item.parent).exits.has(item);
   }
 
-  /** The items beside it that an item reads, by edges or by name. */
+  /** The sibling items that an item reads, by edges or by name. */
   before(item: Item): readonly Item[] {
     return (item.parent && this.of(item.parent).before.get(item)) ?? NONE;
   }
 
-  /** The items beside it that read an item. */
+  /** The sibling items that read an item. */
   after(item: Item): readonly Item[] {
     return (item.parent && this.of(item.parent).after.get(item)) ?? NONE;
   }
@@ -90,7 +90,7 @@ export class Links {
   }
 
   private find(container: Item): Inside {
-    this.reads ??= readsOf(this.program, this.forest); // before a place is asked for
+    this.reads ??= readsOf(this.program, this.forest); // before a place is looked up
     const { reads } = this;
     const found = new Map<number, Link>();
     const entering = new Map<NodeId, Map<Item, number>>();
@@ -139,7 +139,7 @@ function leaves({ firstReader, lastReader }: Reads, { at, end }: Item, container
   return false;
 }
 
-/** The child of a container that has a place, or holds what has it; null for what is outside. */
+/** The child of a container at a place, or around it; null if it is outside. */
 function childAt({ at, children, end }: Item, place: number): Item | null {
   if (place <= at || place >= end) return null;
   let [low, high] = [0, children.length - 1];

@@ -24,7 +24,7 @@ export interface Marks {
   marked: Marked | null;
   /** Of two programs, those that are shown, as bits. */
   sides: number;
-  /** What a box has written in it, if not what it has in the scene. */
+  /** The texts of a box, if they differ from the scene's. */
   wordsOf?: (item: Item) => Words | null;
   /** The same of the label of an edge. */
   textOf?: (link: Link) => Line | null;

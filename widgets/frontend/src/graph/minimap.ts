@@ -33,7 +33,7 @@ export function minimapScale(scene: Size, view: Size): MinimapScale {
 /** A narrower view has no room for it: it would lie over the boxes. */
 const LEAST_VIEW = 520;
 
-/** Whether there are boxes that a view does not show whole, and room to say so. */
+/** Whether some boxes are cut off by the view, and there is room to show it. */
 export function needsMinimap(scene: Scene, seen: Rect, view: Size): boolean {
   if (view.width < LEAST_VIEW) return false;
   const isLarger = scene.width > seen.width * 1.02 || scene.height > seen.height * 1.02;
@@ -88,7 +88,7 @@ function isOverBoxes(part: Rect, boxes: readonly SceneBox[]): boolean {
   return boxes.some((box) => isOver(box, part) && (!box.open || isOverBoxes(part, box.children)));
 }
 
-/** What a minimap shows, apart from the part in view. */
+/** The content of a minimap, apart from the part in view. */
 export interface MinimapPicture {
   scene: Scene;
   scale: MinimapScale;

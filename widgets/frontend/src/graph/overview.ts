@@ -42,7 +42,7 @@ function isLarge(box: SceneBox, { zoom }: Camera): boolean {
   return box.width * zoom >= LEAST_WIDTH && box.height * zoom >= least;
 }
 
-/** At the top left of what is in view of a box, below other plates; null where there is no room. */
+/** A place at the top left of a box's visible part, below other plates; null if there is no room. */
 function plateOf(
   box: SceneBox,
   camera: Camera,

@@ -139,7 +139,7 @@ class Painter {
     if (points.length < 8 || Math.max(bounds.width, bounds.height) * this.zoom < LEAST_EDGE) {
       return false;
     }
-    // A vertical edge has no width, and a label stands beside it.
+    // A vertical edge has no width, and its label is next to it.
     return this.isSeen({ ...bounds, x: bounds.x - 1, width: bounds.width + 240 });
   }
 
@@ -267,7 +267,7 @@ class Painter {
     }
   }
 
-  /** A value from outside: its name, in a pill of its own. */
+  /** A value from outside: its name, in a separate pill. */
   private port(box: SceneBox): void {
     const { palette, surface } = this;
     const dashed = { ...this.outline(box), dash: [3, 2] };

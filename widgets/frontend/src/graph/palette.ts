@@ -89,7 +89,7 @@ function plainColours(element: Element): (colour: string) => string {
       const probe = document.createElement("span");
       probe.hidden = true;
       probe.style.color = "gray";
-      probe.style.color = colour; // stays gray where it is not one
+      probe.style.color = colour; // stays gray if it is not one
       element.parentNode?.append(probe);
       const read = getComputedStyle(probe).color;
       probe.remove();
@@ -128,7 +128,7 @@ export function shareAccent(
   };
 }
 
-/** `part` of one colour and the rest of another; the first where one of them cannot be read. */
+/** `part` of one colour and the rest of another; the first if one of them cannot be read. */
 export function mix(colour: string, other: string, part: number): string {
   const [a, b] = [channels(colour), channels(other)];
   if (!a || !b) return colour;

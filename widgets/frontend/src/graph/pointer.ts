@@ -85,8 +85,8 @@ function click(view: GraphView, event: PointerEvent): void {
 }
 
 /**
- * The wheel zooms with Ctrl, or once the graph has the focus; otherwise the page scrolls, and
- * `hint` is called to say so. Returns how to stop.
+ * The wheel zooms with Ctrl, or once the graph has the focus; if not, the page scrolls, and
+ * `hint` is called to explain it. Returns how to stop.
  */
 export function listenToWheel(canvas: HTMLElement, stage: Stage, hint: () => void): () => void {
   const onWheel = (event: WheelEvent): void => {

@@ -8,7 +8,7 @@ import { CanvasSurface, SvgSurface } from "./surface";
 
 /** Pixels per unit of the scene, where the picture is not too large for that. */
 const PNG_SCALE = 2;
-/** What browsers can make a canvas of. */
+/** The largest canvas that browsers support. */
 const LONGEST_SIDE = 16_000;
 const MOST_PIXELS = 60_000_000;
 
@@ -18,7 +18,7 @@ export function asSvg(scene: Scene, palette: Palette, marks: Marks, measure: Mea
   return surface.document(scene.width, scene.height, palette.background);
 }
 
-/** @throws Error with a sentence where the browser cannot make the picture. */
+/** @throws Error with a sentence if the browser cannot make the picture. */
 export async function asPng(scene: Scene, palette: Palette, marks: Marks): Promise<Blob> {
   const scale = pngScale(scene);
   const canvas = document.createElement("canvas");

@@ -72,17 +72,17 @@ export interface Words {
   lines: Line[];
 }
 
-/** A box where it stands, in scene coordinates. */
+/** A box with its place, in scene coordinates. */
 export interface SceneBox extends Rect, Words {
   item: Item;
   open: boolean;
   /** 0 for the root, 1 for what is in it, ... */
   depth: number;
-  /** Whether a value of it goes on to something outside the container. */
+  /** Whether one of its values is read outside the container. */
   exits: boolean;
   children: SceneBox[];
   edges: SceneEdge[];
-  /** Whether it has its place; what is in it then has, too. */
+  /** Whether it has its place; if so, its contents have theirs. */
   placed: boolean;
 }
 
@@ -92,7 +92,7 @@ export interface SceneEdge {
   /** Bézier control points: x, y, ... */
   points: number[];
   bounds: Rect;
-  /** The middle of the label; null where there is none. */
+  /** The middle of the label; null if there is none. */
   label: [x: number, y: number] | null;
 }
 
@@ -187,7 +187,7 @@ function boundsOf(points: readonly number[]): Rect {
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** The boxes inside a box that are not open, in the order in which they stand. */
+/** The closed boxes inside a box, in order. */
 export function closedBoxes(box: SceneBox): SceneBox[] {
   return box.children.flatMap((each) => (each.open ? closedBoxes(each) : [each]));
 }

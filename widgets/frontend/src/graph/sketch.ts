@@ -1,7 +1,7 @@
 /**
  * The boxes for a set of open items, with their texts and least sizes, and what a layout has to
- * know of them. Of what is on the canvas already, only that is made again which something was
- * opened or closed in. Lengths are CSS pixels at zoom 1.
+ * know of them. Of the boxes already on the canvas, only those around an opened or closed
+ * item are rebuilt. Lengths are CSS pixels at zoom 1.
  */
 
 import type { Item } from "../forest/items";
@@ -108,7 +108,7 @@ export function* sketching(
   return root;
 }
 
-/** What was opened or closed, and all that it is in. */
+/** Items that were opened or closed, and those around them. */
 function changedBy(
   { forest }: Drawing,
   before: ReadonlySet<string>,
@@ -128,7 +128,7 @@ function changedBy(
   return found;
 }
 
-/** What a layout has to know of a sketch. */
+/** The input of a layout, from a sketch. */
 export function layoutBox(root: SceneBox): LayoutBox {
   return finished(layingOut(root));
 }

@@ -1,5 +1,5 @@
 /**
- * The canvases of a graph: their size, the camera, the theme, and when to paint. It is given a
+ * The canvases of a graph: their size, the camera, the theme, and when to paint. It receives a
  * Scene and Marks, and does not know where they come from.
  */
 
@@ -148,7 +148,7 @@ export class Stage {
     this.repaint();
   }
 
-  /** Zooms about a point of the view, its middle if none is given. */
+  /** Zooms about a point of the view, by default its middle. */
   zoomBy(factor: number, x = this.size.width / 2, y = this.size.height / 2): void {
     this.moveTo(zoomAt(this.glide?.to ?? this.camera, factor, x, y));
   }
@@ -280,9 +280,9 @@ export class Stage {
     return this.marks().decorations.scale ? LEGEND_OF_HEAT : LEGEND;
   }
 
-  /** Keeps what lies in a lower corner off the selection and the boxes; it gives way to `away`. */
+  /** Keeps a panel in a lower corner away from the selection and the boxes; `away` has priority. */
   private makeRoom(thing: Size, away: "left" | "right", scene: Scene): void {
-    // Under the pointer that drags in it, or while the view moves by itself, it would jump.
+    // It would jump while the pointer drags in it, or while the view moves.
     if (this.glide || this.map?.matches(":active")) return;
     const [lead] = this.marks().lit;
     const selected = lead && scene.boxOf.get(lead);

@@ -1,6 +1,6 @@
 /** Long work in steps, so that the page answers meanwhile. */
 
-/** Work goes on for so long before the page gets its turn, in milliseconds. */
+/** Milliseconds of work before the page gets its turn. */
 const SLICE_MS = 24;
 
 /** Runs all steps at once. */
@@ -12,8 +12,8 @@ export function finished<T>(steps: Generator<void, T>): T {
 }
 
 /**
- * Runs the steps, letting the page have its turn after each slice. What takes no longer than one
- * slice is returned at once.
+ * Runs the steps, letting the page have its turn after each slice. A result within one slice is
+ * returned at once.
  *
  * @param isWanted asked after each turn; where it is not, the rest is left undone
  */

@@ -21,7 +21,7 @@ export interface Surface {
   triangle(points: readonly number[], fill: string): void;
   /** How visible is what is drawn from now on, from 0 to 1. */
   fade(alpha: number): void;
-  /** One line of text; `y` is its vertical middle. Cut with … where it is wider than `width`. */
+  /** One line of text; `y` is its vertical middle. Cut with … if it is wider than `width`. */
   text(text: string, x: number, y: number, font: string, colour: string, width: number): void;
 }
 

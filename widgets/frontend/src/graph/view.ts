@@ -43,7 +43,7 @@ export class GraphView {
   readonly parameters: Signal<boolean> = signal(false);
   /** An error from following the store or from painting; the pane rethrows it when it renders. */
   readonly trouble: Signal<{ error: unknown } | null> = signal(null);
-  /** The two programs that are compared; null where the graph shows one. */
+  /** The two programs that are compared; null if the graph shows one. */
   readonly compared: ReadonlySignal<Merged | null>;
   readonly stage: Stage;
   readonly folding: Folding;
@@ -141,7 +141,7 @@ export class GraphView {
     this.store.hovered.value = isShared ? item.node : null;
   }
 
-  /** What the pointer's tooltip says over an item. */
+  /** The tooltip of an item. */
   tip(item: Item | null): string {
     if (!item || !this.drawing) return "";
     const { program, forest } = this.drawing;
@@ -168,7 +168,7 @@ export class GraphView {
     this.selectNodes(toggled(this.highlights.lit(), nodesOfItem(item)));
   }
 
-  /** Selects what a frame touches, given in CSS pixels of the view. */
+  /** Selects items that a frame touches, in CSS pixels of the view. */
   selectWithin(frame: Rect): void {
     const scene = this.folding.scene.peek();
     const { camera } = this.stage;
@@ -183,7 +183,7 @@ export class GraphView {
     else this.store.clear();
   }
 
-  /** Selects what an edge leads to or from, or what stands beside the selection. */
+  /** Selects the other end of an edge, or a sibling of the selection. */
   step(direction: Direction): void {
     const scene = this.folding.scene.peek();
     if (!scene || !this.drawing) return;
@@ -251,7 +251,7 @@ export class GraphView {
     this.openWanted(program, this.drawing);
   }
 
-  /** Opens what was asked for before there was a graph. */
+  /** Opens items that were requested before there was a graph. */
   private openWanted(program: Program, { forest }: Drawing): void {
     const wanted = new Set(scopesOf(program, this.store.toOpen.peek()));
     this.store.toOpen.value = [];

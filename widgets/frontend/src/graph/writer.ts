@@ -10,10 +10,10 @@ import { FONT, type Line, type Measure, type Words } from "./scene";
 
 export interface Writer {
   box(item: Item): Words;
-  /** What a box has in one of two programs; null where it is not known to be there. */
+  /** A box in one of two programs; null if it is not known to be there. */
   boxOn(side: keyof Sides, item: Item): Words | null;
   edge(link: Link): Line;
-  /** What an edge carries in one of two programs; null where it is not there. */
+  /** The value of an edge in one of two programs; null if it is missing. */
   edgeOn(side: keyof Sides, link: Link): Line | null;
 }
 
@@ -33,7 +33,7 @@ function makeWriter(drawing: Drawing, measure: Measure): Writer {
   const line = (pieces: Piece[], font: string): Line => {
     const widths = pieces.map(({ text }) => measure(evenNumber(text), font));
     const width = widths.reduce((sum, each) => sum + each, 0);
-    // Where nothing stands after it, its own width does not matter: each op's name is another.
+    // If nothing follows, its own width does not matter, since each op has a different name.
     const exact = pieces.length > 1;
     return {
       pieces: pieces.map((piece) => ({

@@ -10,7 +10,7 @@ import type { Working as Work } from "../store";
 
 export interface Choice {
   title: string;
-  /** What it gives up or makes, and how long it takes. */
+  /** Its cost or result, and how long it takes. */
   means: string;
 }
 

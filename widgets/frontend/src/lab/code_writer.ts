@@ -26,7 +26,7 @@ export class CodeWriter {
     private readonly modules: EditorModules,
   ) {}
 
-  /** The names of what was written; none where it was not accepted. Rejects with a sentence. */
+  /** The names of what was written; none if it was not accepted. Rejects with a sentence. */
   async write(view: View, writing: Writing): Promise<string[]> {
     const panel = this.documents.notebookOf(view);
     const targets: Target[] = [];

@@ -61,7 +61,7 @@ function fixHere({ notebooks, squiggles }: Parts): (() => void) | null {
 /** JupyterLab's own view of a cell's output: it follows the cell when that runs again. */
 async function ownTab(app: App, { editor, documents }: Parts): Promise<void> {
   const place = editor.last ? documents.cellOf(editor.last) : null;
-  if (!place) return; // it is in a tab of its own
+  if (!place) return; // it is in a separate tab
   const { notebook, cell } = place;
   await documents.showCell(notebook, notebook.content.widgets.indexOf(cell), null);
   await app.commands.execute("notebook:create-output-view", {});

@@ -30,7 +30,7 @@ export class Documents {
     private readonly roots: () => Promise<readonly string[]>,
   ) {}
 
-  /** The notebook that shows a view; of a view in a tab of its own, the one that made it. */
+  /** The notebook that shows a view; for a view in a separate tab, the one that made it. */
   notebookOf(view: View): NotebookPanel | undefined {
     const open: NotebookPanel[] = [];
     this.notebooks.forEach((panel) => void open.push(panel));
@@ -40,7 +40,7 @@ export class Documents {
     );
   }
 
-  /** The cell whose output shows a view; null of a view that is in a tab of its own. */
+  /** The cell whose output shows a view; null for a view in a separate tab. */
   cellOf(view: View): CellPlace | null {
     const notebook = this.notebookOf(view);
     const cell = notebook?.content.widgets.find(({ node }) => node.contains(view.element));
@@ -59,12 +59,12 @@ export class Documents {
     return found;
   }
 
-  /** The path of one of Python's files below the server's root; null where it is not there. */
+  /** The path of one of Python's files below the server's root; null if it is not there. */
   async served(path: string): Promise<string | null> {
     return belowRoot(await this.roots(), path);
   }
 
-  /** Opens a file beside a notebook, or shows where it is open. */
+  /** Opens a file next to a notebook, or shows it if it is open. */
   async openFile(path: string, beside: Widget | undefined): Promise<FileWidget> {
     const place = beside ? { mode: "split-left", ref: beside.id } : {};
     const args = { path, factory: "Editor", options: { ...place, activate: true } };
@@ -76,7 +76,7 @@ export class Documents {
     return opened;
   }
 
-  /** Scrolls to a cell; where a line is given, the cursor goes there. */
+  /** Scrolls to a cell, and moves the cursor to a line if given. */
   async showCell(panel: NotebookPanel, index: number, line: number | null): Promise<void> {
     const cell = panel.content.widgets[index];
     if (!cell) return;

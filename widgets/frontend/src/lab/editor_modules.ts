@@ -16,7 +16,7 @@ export interface SharedText {
   /** What is done inside is one step of undo. */
   transact(change: () => void): void;
   undoManager?: { stopCapturing?: () => void };
-  /** Tells of a cell's execution count, too. */
+  /** Also reports a cell's execution count. */
   changed?: Told;
 }
 
@@ -56,7 +56,7 @@ export interface Tracker<Found> {
   forEach(callback: (found: Found) => void): void;
 }
 
-/** What an editor is made with. */
+/** The options of an editor. */
 interface EditorOptions {
   model: { sharedModel: SharedText };
 }
@@ -74,7 +74,7 @@ export interface Update {
   };
 }
 
-/** What is put into an editor, of a type of its own. */
+/** A value put into an editor, with its own type. */
 interface Effect<T> {
   value: T;
 }
@@ -88,7 +88,7 @@ interface Transaction {
   effects: readonly { is<T>(type: EffectType<T>): this is Effect<T> }[];
 }
 
-/** A value that an editor holds. */
+/** A value in an editor. */
 interface Field<T> {
   create(): T;
   update(held: T, transaction: Transaction): T;

@@ -77,7 +77,7 @@ export async function editorPlugin() {
   };
 }
 
-/** The folder that is served, asked for once; where the server does not say, none is. */
+/** The served folder, requested once; none if the server does not report it. */
 function rootsOf(app: App, services: Services): () => Promise<readonly string[]> {
   let roots: Promise<readonly string[]> | undefined;
   return () => {

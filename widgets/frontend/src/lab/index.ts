@@ -71,7 +71,7 @@ function tabs(docregistry: Docregistry, lumino: Lumino, services: Services, app:
   };
 }
 
-/** What JupyterLab finds: a container of webpack's module federation. */
+/** The entry point for JupyterLab: a container of webpack's module federation. */
 const containers = globalThis as { _JUPYTERLAB?: { [name: string]: object } };
 containers._JUPYTERLAB ??= {};
 containers._JUPYTERLAB["export-explorer"] = {

@@ -1,4 +1,4 @@
-/** JupyterLab's editor, as views know it: opens their lines, and tells them where the cursor is. */
+/** JupyterLab's editor, as views see it: opens their lines, and reports the cursor. */
 
 import { cellOf, isFixed, unfixed, whyNot } from "../editor_link/cells";
 import { isSameText, lineInEditor, lineInKernel } from "../editor_link/lines_as_run";
@@ -87,7 +87,7 @@ export class LabEditor implements Editor {
     throw new Error(whyNot(source, found.kind));
   }
 
-  /** The file itself where it is the user's and served; else what was exported, to be read. */
+  /** The file itself if it is the user's and served; else the exported text, read-only. */
   private async openFile(
     panel: NotebookPanel | undefined,
     source: Source,
@@ -123,7 +123,7 @@ export class LabEditor implements Editor {
     }, REST_MS);
   }
 
-  /** Where a cursor is among a view's sources; undefined where it has nothing to do with them. */
+  /** The cursor's place in a view's sources; undefined if it is in none of them. */
   private async placeIn(
     view: View,
     shared: SharedText,

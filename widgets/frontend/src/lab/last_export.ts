@@ -24,7 +24,7 @@ export class LastExport {
     private readonly documents: Documents,
   ) {}
 
-  /** @param area where every export is shown from now on; null for where one asks for it */
+  /** @param area where every export is shown from now on; null to show it only on demand */
   follow(area: Area | null): void {
     this.wanted = area;
     if (area === null || !this.last || this.isIn(area)) return;
@@ -57,7 +57,7 @@ export class LastExport {
     return this.panel !== null && this.area === area;
   }
 
-  /** Shows it in an area, and no longer in another; where it is there, shows it no longer. */
+  /** Moves it to an area, or hides it if it is there. */
   toggle(area: Area): void {
     const was = this.isIn(area);
     this.panel?.dispose();
@@ -91,7 +91,7 @@ export class LastExport {
     }
   }
 
-  /** @param otherwise what is said where there is no export */
+  /** @param otherwise the message if there is no export */
   private fill(otherwise: string): void {
     if (!this.panel) return;
     for (const widget of [...this.panel.widgets]) widget.dispose();

@@ -76,7 +76,7 @@ function once(found: readonly Squiggle[]): Squiggle[] {
   return [...known.values()].toSorted((a, b) => a.from - b.from || a.to - b.to);
 }
 
-/** Where a mark is in an editor's text; null where it has no such line. Pure. */
+/** A mark's range in an editor's text; null if it has no such line. Pure. */
 export function rangeOf(
   text: string,
   { line, columns }: Mark,

@@ -1,4 +1,4 @@
-/** Which of a view's sources stands in an editor: only a text that is what was exported is one. */
+/** Which of a view's sources an editor shows: only the exported text counts. */
 
 import { unfixed } from "../editor_link/cells";
 import { isSameText } from "../editor_link/lines_as_run";
@@ -18,7 +18,7 @@ export class Matching {
    *
    * @param shared where it would be
    * @param text what is there
-   * @returns null where the text is not one of them, undefined where it does not concern the view
+   * @returns null if the text is not one of them, undefined if it does not concern the view
    */
   async fileIn(view: View, shared: SharedText, text: string): Promise<number | null | undefined> {
     const belongs = this.belongs(view, shared);

@@ -49,7 +49,7 @@ async function openInNotebook(app: App, path: string): Promise<void> {
   made.content.activeCell?.model.sharedModel.setSource(cellFor(path.slice(at + 1)));
 }
 
-/** Pure: the cell that goes on from a file; a name is a Python literal, whatever is in it. */
+/** Pure: the cell that opens a file; a name is a Python literal, whatever is in it. */
 export function cellFor(file: string): string {
   return `import explorer\n\nex = explorer.load(${JSON.stringify(file)})\nex`;
 }

@@ -54,7 +54,7 @@ export function fillWithView(
   };
 }
 
-/** What the server reads of a file, or of one beside another: `with` is the one before. */
+/** The server's reading of a file, or of two: `with` is the earlier one. */
 export async function read(
   app: App,
   services: Services,
@@ -76,6 +76,6 @@ function loadAsset<Module>(app: App, services: Services, name: string): Promise<
       return import(url) as Promise<Module>;
     });
   assets.set(name, asked);
-  asked.catch(() => assets.delete(name)); // it may be asked for again
+  asked.catch(() => assets.delete(name)); // it may be requested again
   return asked;
 }

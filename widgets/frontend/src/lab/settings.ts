@@ -7,7 +7,7 @@ export interface Settings {
   squiggles: boolean;
 }
 
-/** What holds where JupyterLab has no registry of settings, or none of ours. */
+/** Defaults if JupyterLab has no registry of settings, or none of ours. */
 const DEFAULTS: Settings = { lastExport: "cell", followCursor: true, squiggles: true };
 
 export interface SettingRegistry {

@@ -8,7 +8,7 @@ export interface Squiggle {
   from: number;
   to: number;
   mark: Mark;
-  /** Begins to write the mark's fix; null where it has none. */
+  /** Begins to write the mark's fix; null if it has none. */
   fix: (() => void) | null;
 }
 
@@ -79,7 +79,7 @@ export class Squiggles {
     return this.editors.keys();
   }
 
-  /** What stands in the editors of a text; those that are on screen. */
+  /** Marks in the editors of a text that are on screen. */
   in(text: SharedText): readonly Squiggle[] {
     const [view] = this.editors.get(text) ?? [];
     return view?.state.field(this.field) ?? [];

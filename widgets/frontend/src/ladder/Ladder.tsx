@@ -15,7 +15,7 @@ interface Props {
   program: Program;
 }
 
-/** The compilation that the ladder is of; undefined where the program was not compiled. */
+/** The ladder's compilation; undefined if the program was not compiled. */
 export function compilationOf(store: Store, { record }: Program): Stages | undefined {
   return record.stages[store.compilation.value] ?? record.stages.at(-1);
 }

@@ -8,7 +8,7 @@ import type { StageProgram } from "./stage_program";
 
 export class LinkedStage {
   readonly store = new Store(new StageHost());
-  /** What was selected here last, as the program has it. */
+  /** The last selection here, as nodes of the program. */
   private given: Selection | null = null;
   private readonly stops: (() => void)[];
 
@@ -65,7 +65,7 @@ export class LinkedStage {
   }
 }
 
-/** A stage asks for nothing: all of it is in the Record of the program. */
+/** A stage makes no requests: all of it is in the Record of the program. */
 class StageHost implements Host {
   readonly layout: Layout = "graph";
   readonly attempts: readonly AttemptHead[] = [];

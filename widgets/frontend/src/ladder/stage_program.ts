@@ -9,7 +9,7 @@ import type { Graph, Group, Kernel, Ragged, Record, StageGraph, Stages } from ".
 import { OPS } from "../record.gen";
 import { StageTables } from "./stage_tables";
 
-/** What the canvas shows: the exported program, a graph of the compilation, or its kernels. */
+/** The canvas: the exported program, a graph of the compilation, or its kernels. */
 export type Rung = "exported" | StageGraph["name"] | "kernels";
 
 /** The rungs of a compilation, in order; one that the backend does not tell is not there. */
@@ -132,7 +132,7 @@ class StageRecord {
     stages.kernels.forEach(({ kind, ops }, number) => {
       for (const op of ops) {
         const before = stages.kernels[this.kernels[op] ?? -1];
-        // what a call of a library is given may be copied by a kernel before it
+        // a kernel may copy the inputs of a library call before it
         if (!before || (before.kind !== kind && kind === "extern")) this.kernels[op] = number;
       }
     });
@@ -276,14 +276,14 @@ class StageRecord {
     return first === undefined ? -1 : (this.exported.record.graphs[0]?.stack[first] ?? -1);
   }
 
-  /** Per op, the module that it is drawn in: the innermost that holds all that it comes from. */
+  /** Per op, the module that it is drawn in: the innermost that contains all of its sources. */
   private scopes(): number[] {
     const { stage } = this;
     const scope = this.exported.record.graphs[0]?.scope;
     const own: number[] = [];
     for (let op = 0; op < stage.ops.length; op++) {
       const origins = Array.from(list(stage.nodes, op), (node) => scope?.[node] ?? -1);
-      // what the compiler made by itself is where its first operand is
+      // ops made by the compiler are with their first operand
       const operands = Array.from(list(stage.reads, op), (value) => value - stage.inputs.length);
       const [near] = operands.filter((value) => value >= 0 && value < op);
       own.push(origins.length ? this.common(origins) : near === undefined ? -1 : (own[near] ?? -1));
@@ -337,7 +337,7 @@ const emptyLists = (count: number): Ragged => ({
   items: new Int32Array(0),
 });
 
-/** What nodes read: inputs nothing, ops what they do, the output what is returned. */
+/** Inputs of nodes: none for inputs, the results for the output. */
 function joinedLists(
   inputs: number,
   { starts, items }: Ragged,

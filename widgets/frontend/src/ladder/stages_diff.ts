@@ -13,7 +13,7 @@ export interface KernelChange {
   /** Kernels of each compilation that compute for the same ops. */
   readonly before: readonly number[];
   readonly after: readonly number[];
-  /** After less before; null where one was not measured. */
+  /** After minus before; null if one was not measured. */
   readonly microseconds: number | null;
 }
 

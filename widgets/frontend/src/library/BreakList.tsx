@@ -1,4 +1,4 @@
-/** The graph breaks that a search leaves; the first of them until more are asked for. */
+/** The graph breaks that a search finds; the first of them until more are requested. */
 
 import { useState } from "preact/hooks";
 import { counted, grouped } from "../format";

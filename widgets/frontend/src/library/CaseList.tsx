@@ -82,7 +82,7 @@ export function CaseList({ store, cases }: CaseListProps) {
 
 interface ChoiceProps {
   label: string;
-  /** What no choice is called. */
+  /** The label of no choice. */
   all: string;
   /** Empty for none. */
   chosen: Signal<string>;

@@ -69,7 +69,7 @@ export function CasePage({ store, found }: CasePageProps) {
   );
 }
 
-/** What the last export of this case came to, and the way to its view. */
+/** The result of the last export of this case, and a link to its view. */
 function Tried({ store, same }: { store: LibraryStore; same: boolean }) {
   return (
     <div class="tx-tried" role="status" data-testid="tried">

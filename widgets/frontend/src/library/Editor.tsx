@@ -85,7 +85,7 @@ function put(area: HTMLTextAreaElement, { start, end, text }: Edit): void {
   if (!document.execCommand("insertText", false, text)) area.setRangeText(text, start, end, "end");
 }
 
-/** To what stands before the text, so that Tab, which indents in it, is a way on again. */
+/** Focus the element before the text, so that Tab, which indents in it, leaves it. */
 function leave(area: HTMLElement): void {
   const page = area.closest(".tx-scroll");
   page?.querySelector<HTMLElement>(".tx-case-actions button")?.focus();

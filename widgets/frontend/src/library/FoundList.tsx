@@ -37,7 +37,7 @@ export function FoundList<T extends { name: string }>(props: FoundListProps<T>) 
   );
 }
 
-/** Brings what is open into view, again where the list gets lower: below it, a page opens. */
+/** Brings the open item into view, also when the list shrinks because a page opens below. */
 function keptInView(list: HTMLElement | null): (() => void) | undefined {
   if (!list) return;
   reveal(list);

@@ -20,7 +20,7 @@ export class LibraryHost extends AnywidgetHost {
     return String(this.model.get("query") ?? "");
   }
 
-  /** Resolves with the reply; rejects with an Error whose message can be shown as it is. */
+  /** Resolves with the reply; rejects with an Error whose message can be shown unchanged. */
   look<K extends keyof LibraryAsks>(
     kind: K,
     request: LibraryAsks[K]["request"],

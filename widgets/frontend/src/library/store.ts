@@ -24,7 +24,7 @@ export interface Tried {
 
 export class LibraryStore {
   readonly section: Signal<Section>;
-  /** What each section is searched for. */
+  /** The search text of each section. */
   readonly query: { readonly [section in Section]: Signal<string> };
   /** The name of what is open in each section; empty for none. */
   readonly opened: { readonly [section in Section]: Signal<string> };
@@ -94,7 +94,7 @@ export class LibraryStore {
     }
   }
 
-  /** The text of a case as it stands in the editor. */
+  /** The text of a case in the editor. */
   text(found: ExportCase): string {
     return this.edited.value.get(found.name) ?? found.source;
   }
@@ -134,7 +134,7 @@ export class LibraryStore {
     });
   }
 
-  /** Exports a case as its text stands, in both modes. Its view is shown once it is there. */
+  /** Exports the edited text of a case in both modes, and shows its view. */
   async try(found: ExportCase): Promise<void> {
     if (this.working.peek()) return;
     const { name } = found;

@@ -6,13 +6,13 @@ import { list, type NodeId, nodeId, type Program } from "../program";
 import type { Column, DelegatedOp, Delegation, Graph, Record, ValueType } from "../record.gen";
 import { floatsOf } from "../values";
 
-/** Told what a node has: a test holds of it if it holds of one of them. */
+/** Receives a node's values: a test passes if it passes for one of them. */
 export type Tell<T> = (node: NodeId, values: readonly T[]) => void;
 type Source<T> = (program: Program, tell: Tell<T>) => void;
 
 const NONE: readonly never[] = [];
 
-/** What each entry of a table has, told of the nodes that a column of their graph points there. */
+/** The values of each table entry, for the nodes whose column points there. */
 function byTable<T>(
   record: Record,
   column: "target" | "type" | "scope" | "stack",
@@ -55,14 +55,14 @@ const stacks = (program: Program) =>
     program.stackAt(at),
   );
 
-/** Of each field that is text, what nodes have; undefined where the Record has none of it. */
+/** The values of nodes for each text field; undefined if the Record has none. */
 export function textsOf(program: Program, field: string): Source<string> | undefined {
   const { delegations } = program.record;
   if ((field === "delegated" || field === "reason") && delegations.length === 0) return undefined;
   return TEXTS[field];
 }
 
-/** What each delegation says of the nodes that its ops are of. */
+/** The data of each delegation for the nodes of its ops. */
 function ofDelegations(
   program: Program,
   text: (delegation: Delegation, op: DelegatedOp) => string,
@@ -171,7 +171,7 @@ function kindOf(program: Program, id: NodeId): string {
   return kind === "user_input" ? "input" : kind;
 }
 
-/** Of each field that is a number, what nodes have; undefined where the Record has none of it. */
+/** The values of nodes for each numeric field; undefined if the Record has none. */
 export function numbersOf(program: Program, field: string): Source<number> | undefined {
   const [head, name = ""] = field.split(".");
   if (head === "value") return watched(program.record, name);

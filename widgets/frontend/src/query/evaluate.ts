@@ -22,7 +22,7 @@ const COMPARE: {
   ">=": (one, other) => one >= other,
 };
 
-/** The nodes that match, in order. Throws QueryError where it asks for what is not there. */
+/** The nodes that match, in order. Throws QueryError if the query needs missing data. */
 export function evaluate(program: Program, tree: Tree, byWords: WordSearch): NodeId[] {
   const everything = new Set<NodeId>();
   for (const id of program.allNodes()) if (program.op(id) !== "get_attr") everything.add(id);

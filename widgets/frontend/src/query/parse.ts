@@ -5,7 +5,7 @@
 
 import { ALSO, FIELDS, type Field } from "./fields.gen";
 
-/** A query cannot be read, or asks for what is not there. */
+/** A query is invalid, or needs missing data. */
 export class QueryError extends Error {
   constructor(
     readonly reason: string,
@@ -103,7 +103,7 @@ class Parser {
     if (this.take("(")) {
       const found = this.any(depth + 1);
       if (!this.take(")")) throw new QueryError("This ( has no matching )", start + 1);
-      // Bracketed words stand by themselves, also beside others.
+      // Bracketed words are a separate group, even next to others.
       return found.kind === "words" ? { kind: "all", of: [found] } : found;
     }
     return this.test() ?? this.word();

@@ -13,7 +13,7 @@ const whole = (word: string): RegExp => new RegExp(`^${glob(word, ".*")}$`, "i")
 
 const parts = (word: string): RegExp => new RegExp(`(?:^|\\.)${glob(word, "[^.]*")}(?:\\.|$)`, "i");
 
-/** What a text of a Record has to match; all of it, if it is to be exact. */
+/** The pattern for a text of a Record; the whole text if exact. */
 export function pattern(match: Match, text: string, exact: boolean): RegExp {
   if (exact) return whole(text);
   return match === "contains" ? contains(text) : match === "parts" ? parts(text) : whole(text);

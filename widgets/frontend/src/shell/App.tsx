@@ -136,7 +136,7 @@ function useHeadline(element: RefObject<HTMLElement | null>, store: Store): void
   }, [attempt]);
 }
 
-/** The least height of the view: of all that stands above its panes, and of the panes. */
+/** The least height of the view: of everything above its panes, and of the panes. */
 function leastHeight(view: HTMLElement | null, panes: HTMLElement | null): number {
   if (!view || !panes) return LEAST_HEIGHT;
   const least = Number.parseFloat(getComputedStyle(panes).minHeight) || 0;

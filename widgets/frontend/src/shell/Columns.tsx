@@ -16,9 +16,9 @@ import { Split } from "./Split";
 import { DEFAULTS, type Sizes } from "./sizes";
 import type { Box } from "./useBox";
 
-/** Narrower than this, panes stand one above the other. */
+/** Narrower than this, panes are stacked. */
 const NARROW = 820;
-/** Narrower than this, there is no room for an outline beside the graph: it stands in its place. */
+/** Narrower than this, there is no room for an outline next to the graph: it replaces the graph. */
 const NARROWEST = 540;
 /** A view this low has no room for one pane above the other, unless it is very narrow. */
 const LOW = 440;
@@ -104,7 +104,7 @@ function Teaching({ store, program, box }: ColumnsProps) {
   );
 }
 
-/** Whether the outline is unfolded: it was asked to stay, or shows what a search matches. */
+/** Whether the outline is unfolded: it is pinned, or shows the matches of a search. */
 const isUnfolded = (store: Store, sizes: Sizes): boolean =>
   sizes.outline === 1 || store.query.value.trim() !== "";
 
@@ -116,7 +116,7 @@ function outlineWidth(store: Store, box: Box, sizes: Sizes): number {
 }
 
 interface PictureProps extends ColumnsProps {
-  /** Of the picture, in pixels. */
+  /** The size of the picture, in pixels. */
   width: number;
 }
 

@@ -7,7 +7,7 @@ import type { Program } from "../program";
 import type { Store } from "../store";
 import { type Command, commandsOf, countText, matching, type Surroundings } from "./all_commands";
 
-/** A field with a list of its own: only for the platform's list is the role implied. */
+/** A field with its own list: only for the platform's list is the role implied. */
 const COMBOBOX = { role: "combobox", list: undefined } as const;
 
 interface CommandsProps {
@@ -110,7 +110,7 @@ function Open({ store, program, around, view }: CommandsProps & { view: HTMLElem
   );
 }
 
-/** At its end, to search the graph for what was typed; first, where it is a query. */
+/** At the end, a search of the graph for the typed text; first if it is a query. */
 function withSearch(store: Store, commands: Command[], text: string): Command[] {
   const query = text.trim();
   if (!query) return commands;

@@ -55,7 +55,7 @@ const LEAST = 120;
 interface DetailsProps {
   store: Store;
   program: Program;
-  /** 0 where there is no room for one pane below the other. */
+  /** 0 if there is no room for one pane below the other. */
   height: number;
   sizes: Sizes;
   change: (change: Partial<Sizes>) => void;
@@ -150,7 +150,7 @@ function Below({ sizes, change }: Pick<DetailsProps, "sizes" | "change">) {
   );
 }
 
-/** What is known of what a tab shows; else that it is still open, until something was asked for. */
+/** A tab's status; else that it is still open, until something was requested. */
 function statusOf(tab: Tab, store: Store, { record }: Program): TabStatus | null {
   const known = { record, release: store.release.value };
   return tabStatus(tab, known, store.comparison.value) ?? openStatus(tab, known);

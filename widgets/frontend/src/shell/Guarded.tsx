@@ -6,9 +6,9 @@ import type { Program } from "../program";
 import { logged, reportOf } from "./trouble";
 
 interface GuardedProps {
-  /** What is said to have failed: `Source`. */
+  /** The name of the failed part: `Source`. */
   name: string;
-  /** What it shows: with another, it is tried again. */
+  /** Its content: with a different one, it is tried again. */
   program: Program | null;
   children: ComponentChildren;
 }

@@ -139,7 +139,7 @@ function Selections({ store }: { store: Store }) {
 
 const CHECKED = ["guarantees", "runs"] as const;
 
-/** What was found out since the export, each a way to its pane; findings are in the verdict. */
+/** Results since the export, each a link to its pane; findings are in the verdict. */
 function KnownSince({ store, program }: { store: Store; program: Program }) {
   const known = CHECKED.flatMap((tab) => {
     const { record } = program;

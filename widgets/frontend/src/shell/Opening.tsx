@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-/** After this the reader is told what is waited for. */
+/** After this the page shows what it is waiting for. */
 const SILENCE_MS = 1500;
 
 export function Opening({ picture }: { picture: string }) {

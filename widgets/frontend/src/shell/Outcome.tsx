@@ -14,7 +14,7 @@ import type { Program } from "../program";
 import type { Check } from "../record.gen";
 import type { Store } from "../store";
 
-/** A line each; what a fix did is told in full on demand, and goes for good once it is closed. */
+/** A line each; the effect of a fix is shown in full on demand, and is gone once closed. */
 export function Outcome({ store, program }: { store: Store; program: Program }) {
   const [closed, close] = useState(-1);
   const ended = store.ended.value;
@@ -111,7 +111,7 @@ function Applied({ store, program, close }: AppliedProps) {
 
 const MARKS = { good: "✓", bad: "✗", warn: "⚠", note: "•" };
 
-/** A sentence behind a mark that says at a glance how it went. */
+/** A sentence with a mark for the outcome. */
 function Line({ mark, children }: { mark: keyof typeof MARKS; children: ComponentChildren }) {
   return (
     <p class={`tx-outcome-line tx-outcome-${mark}`}>

@@ -78,7 +78,7 @@ export function seamName(set: ProgramSet, seam: Seam): string {
   return seam.source === seam.target ? `${source} ↻ next call` : `${source} → ${target}`;
 }
 
-/** All that is known between the programs, in one panel; what is wrong stands on its button. */
+/** All that is known between the programs, in one panel; problems are on its button. */
 function Between({ store, set }: SetProps) {
   const { findings, notes, seams, symbols, weights } = set;
   const seam = seams[store.seam.value];

@@ -12,7 +12,7 @@ const SPOKEN = { good: "good", open: "open", bad: "wrong", none: "nothing to che
 /** With fewer ops, nobody ships it. */
 const FEWEST_OPS = 3;
 
-/** Nothing until something was asked for: until then the tabs are marked. */
+/** Nothing until a check was requested: until then the tabs are marked. */
 export function Release({ store, program }: { store: Store; program: Program }) {
   const release = store.release.value;
   if (!release || program.record.failure || store.host.layout !== "all") return null;

@@ -52,7 +52,7 @@ interface TensorProps {
   show: () => void;
 }
 
-/** A tensor with its type, which goes below it where there is no room beside it. */
+/** A tensor with its type, which is below it if there is no room next to it. */
 function Tensor({ path, type, show }: TensorProps) {
   return (
     <td>
@@ -71,7 +71,7 @@ function show(store: Store, component: number, node: number): void {
   void store.showBetween(component, node);
 }
 
-/** Whether the dtypes differ; sizes may, where a cache grows. */
+/** Whether the dtypes differ; sizes may differ if a cache grows. */
 function isShownApart(flow: Flow): boolean {
   return flow.given.split("[")[0] !== flow.taken.split("[")[0];
 }

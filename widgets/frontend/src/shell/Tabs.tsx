@@ -17,9 +17,9 @@ interface TabsProps<T extends string> {
   choose: (tab: T) => void;
   /** What is known of what a tab shows. */
   status?: (tab: T) => TabStatus | null;
-  /** What stands at the end of the row. */
+  /** Content at the end of the row. */
   end?: ComponentChildren;
-  /** What the open tab shows. */
+  /** The content of the open tab. */
   children: ComponentChildren;
 }
 
@@ -103,7 +103,7 @@ export function Tabs<T extends string>({
 }
 
 interface Room {
-  /** Of the row, in pixels, and of each tab in it, with the space behind it. */
+  /** The width of the row, in pixels, and of each tab in it, with the space after it. */
   room: number;
   widths: readonly number[];
 }
@@ -130,7 +130,7 @@ function useRoom(list: RefObject<HTMLElement | null>, texts: string): Room | nul
       });
     };
     measure();
-    // In a frame of its own: a change of layout within the callback would be reported as an error.
+    // In a separate frame: a change of layout within the callback would be reported as an error.
     const observer = new ResizeObserver(() => requestAnimationFrame(measure));
     observer.observe(element);
     return () => observer.disconnect();

@@ -9,7 +9,7 @@ const TICK_MS = 500;
 
 interface WorkingProps {
   store: Pick<Store, "working" | "host">;
-  /** Where it stands, given what is there to be said of; by default, below everything. */
+  /** Its place, if the action has one; by default, below everything. */
   place?: () => Spot | null;
   /** The pane that is open: once it is another, the place that was clicked is gone. */
   pane?: string;

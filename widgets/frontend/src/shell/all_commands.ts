@@ -18,13 +18,13 @@ export interface Command {
   name: string;
   /** The keys that do the same without the list. */
   keys?: string;
-  /** What it does or takes, where the name does not say it. */
+  /** Its effect or duration, if the name is not enough. */
   means?: string;
   /** @param view the element of the whole view */
   run: (view: HTMLElement) => void;
 }
 
-/** What the page around the panes does. */
+/** Actions of the page around the panes. */
 export interface Surroundings {
   full: boolean;
   toggleFull: () => void;
@@ -300,7 +300,7 @@ function ofView(store: Store, program: Program, around: Surroundings): Command[]
   ];
 }
 
-/** What a key of the view does. */
+/** The action of a key of the view. */
 function pressKey(view: HTMLElement, key: string): void {
   view.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 }
@@ -341,6 +341,6 @@ export function matching(commands: readonly Command[], text: string): Command[] 
   return found.map(({ command }) => command);
 }
 
-/** What a list says of how many there are. */
+/** The count shown with a list. */
 export const countText = (commands: readonly Command[]): string =>
   counted(commands.length, "command");

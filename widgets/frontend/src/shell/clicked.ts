@@ -13,11 +13,11 @@ export interface Spot {
 /** A click that is longer ago than this did not begin what begins now. */
 const RECENT_MS = 1000;
 const GAP = 4;
-/** Height of what is to stand there, at most, and the least width that it is readable at. */
+/** The largest height of the content, and the least width at which it is readable. */
 const HEIGHT = 48;
 const NARROWEST = 280;
 
-/** What finds the spot below a button that was just pressed, by pointer or key; null for none. */
+/** Finds the spot below a button that was just pressed, by pointer or key; null for none. */
 export function useClicked(app: RefObject<HTMLElement | null>): () => Spot | null {
   const last = useRef<{ button: Element; at: number } | null>(null);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Full screen by the browser; where a host forbids it, above everything else of the page. */
+/** Full screen by the browser; where a host forbids it, on top of everything else on the page. */
 
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";

@@ -19,16 +19,16 @@ export function onKey(event: KeyboardEvent, store: Store, app: HTMLElement | nul
   else if (event.key === "F6") focusPane(app, event.shiftKey ? -1 : 1);
   else return;
   event.preventDefault();
-  event.stopPropagation(); // a notebook has keys of its own
+  event.stopPropagation(); // a notebook has its own keys
 }
 
-/** `?`, or Ctrl+K also where one types. */
+/** `?`, or Ctrl+K, which also works in text fields. */
 const isForCommands = (event: KeyboardEvent): boolean =>
   event.ctrlKey || event.metaKey
     ? event.key.toLowerCase() === "k" && !event.shiftKey && !event.altKey
     : event.key === "?" && !isTyping(event);
 
-/** Moves the focus to what holds the view, such as a notebook's cell, if that takes it. */
+/** Moves the focus to the view's container, such as a notebook's cell, if it accepts focus. */
 function leave(app: HTMLElement): void {
   const root = app.getRootNode();
   const outside = app.parentElement?.closest<HTMLElement>("[tabindex]");

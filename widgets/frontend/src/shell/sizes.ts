@@ -1,4 +1,4 @@
-/** Sizes of panes, remembered by the browser where it lets us. */
+/** Sizes of panes, remembered by the browser if it allows that. */
 
 import { useState } from "preact/hooks";
 
@@ -9,11 +9,11 @@ export interface Sizes {
   right: number;
   /** Share of the details' height that the facts take, above the texts. */
   facts: number;
-  /** Share of the height that the graph takes, where there is one column. */
+  /** The graph's share of the height if there is one column. */
   upper: number;
   /** Height of the widget in CSS pixels; 0 for the height that fits the window. */
   height: number;
-  /** 1 where the outline is to stay beside the graph; 0 where it folds into the search box. */
+  /** 1 if the outline stays next to the graph; 0 if it folds into the search box. */
   outline: number;
   /** 1 where Source and Code are to be below the other details; 0 where they are tabs among them. */
   below: number;
@@ -44,7 +44,7 @@ export function useSizes(): [Sizes, (change: Partial<Sizes>) => void] {
   return [sizes, change];
 }
 
-/** What was remembered, as far as it makes sense. */
+/** The remembered sizes, as far as they make sense. */
 export function remembered(): Sizes {
   try {
     const found: unknown = JSON.parse(localStorage.getItem(KEY) ?? "{}");

@@ -18,7 +18,7 @@ export function themeAt(element: Element): Theme {
 type Colour = [red: number, green: number, blue: number];
 
 /**
- * The nearest opaque background around an element, through shadow roots; null where there is none.
+ * The nearest opaque background around an element, through shadow roots; null if there is none.
  */
 function colourBehind(element: Element): Colour | null {
   for (let at: Element | null = parentOf(element); at; at = parentOf(at)) {
@@ -35,7 +35,7 @@ function parentOf(element: Element): Element | null {
 }
 
 /**
- * Of a computed colour; null for anything less than half opaque. Of those that are not of sRGB,
+ * A computed colour's numbers; null for anything less than half opaque. For colours outside sRGB,
  * such as marimo's `oklch(1 0 0)`, the grey of their lightness. Pure.
  */
 export function parseColour(text: string): Colour | null {

@@ -22,7 +22,7 @@ export function useBox(element: RefObject<HTMLElement | null>): Box {
       setBox((now) => (now.width === width && now.height === height ? now : { width, height }));
     };
     measure();
-    // In a frame of its own: a change of layout within the callback would be reported as an error.
+    // In a separate frame: a change of layout within the callback would be reported as an error.
     const observer = new ResizeObserver(() => requestAnimationFrame(measure));
     observer.observe(target);
     return () => observer.disconnect();

@@ -1,4 +1,4 @@
-/** What torch.export claims of its programs, checked on this one when asked. */
+/** Guarantees of torch.export, checked on this program on demand. */
 
 import { useState } from "preact/hooks";
 import { capped, durationText } from "../../format";
@@ -19,7 +19,7 @@ interface Props {
 
 const SIZES = 8;
 
-/** A tick stands for what was run and held; what was not checked has a colour of its own. */
+/** A tick means that a check ran and passed; unchecked guarantees have their own colour. */
 const JUDGED: { [state in ReleaseItem["state"]]: string } = {
   good: "accepted",
   bad: "refused",
@@ -139,7 +139,7 @@ const MARKS: { [verdict in GuaranteeRow["verdict"]]: string } = {
 
 interface GuaranteeProps extends Props {
   row: GuaranteeRow;
-  /** Whether it held, and a run or a finding shows that the program differs all the same. */
+  /** Whether it held although a run or a finding shows that the program differs. */
   doubted: boolean;
 }
 

@@ -22,7 +22,7 @@ interface Props {
 
 const FEW = 8;
 const FEW_SYMBOLS = 6;
-/** How far a slider goes where nothing bounds the size. */
+/** The end of a slider if nothing bounds the size. */
 const FARTHEST = 4096;
 const GROUPS: [GroupBy, string][] = [
   ["op", "kinds of op"],

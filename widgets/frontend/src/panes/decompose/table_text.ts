@@ -6,7 +6,7 @@ export interface Table {
   ops: readonly string[];
 }
 
-/** What a text means; null for one that means nothing. */
+/** The meaning of a text; null if it has none. */
 export function parseTable(text: string): Table | null {
   const [first = "core", ...rest] = text.replaceAll(",", " ").split(/\s+/).filter(Boolean);
   if (first === "none" && rest.length === 0) return { base: "none", ops: [] };
@@ -26,7 +26,7 @@ export function decomposes(table: Table, op: string): boolean {
   return table.base === "core" ? !isNamed : isNamed;
 }
 
-/** A table that decomposes an op where the first did not, and the other way round. */
+/** A table that decomposes an op if the first did not, and vice versa. */
 export function toggled(table: Table, op: string): Table {
   const isNamed = table.ops.some((name) => isCalled(op, name));
   const others = table.ops.filter((name) => !isCalled(op, name));

@@ -9,7 +9,7 @@ import { useAnswer } from "../parts/useAnswer";
 
 interface Props {
   store: Store;
-  /** Called with the backend once it is asked to lower. */
+  /** Called with the backend when it lowers. */
   lowered: (backend: string) => void;
 }
 

@@ -106,7 +106,7 @@ function placesOf(ops: readonly DelegatedOp[]): DelegatedOp[] {
   return [...places.values()].filter(({ place }) => place.file || place.module);
 }
 
-/** The line as a link into Source, where the op on screen has it. */
+/** The line as a link into Source, if the op on screen has one. */
 function Place({ store, program, delegation, op }: Omit<Props, "row"> & { op: DelegatedOp }) {
   const node = nodeOfOp(program, delegation, op);
   const frame = node >= 0 ? bestFrame(program, program.stack(node)) : undefined;

@@ -96,7 +96,7 @@ function RelatedPlaces({ store, program, failure }: FailureProps) {
   );
 }
 
-/** Where to read more: torch's own words here, its pages where the reader asks for them. */
+/** Where to read more: torch's own text here, its pages on request. */
 function Links({ store, failure }: { store: Store; failure: FailureRecord }) {
   if (failure.links.length === 0) return null;
   return (
@@ -171,7 +171,7 @@ function Excerpt({ store, program, frame, span }: ExcerptProps) {
   );
 }
 
-/** What is marked goes on over no more lines than these. */
+/** The most lines that a mark spans. */
 const MOST_MARKED = 12;
 
 /**

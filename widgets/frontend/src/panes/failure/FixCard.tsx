@@ -25,7 +25,7 @@ interface FixCardProps {
   fix: Card;
   number: number;
   ticked: boolean;
-  /** None where there is nothing to tick it together with. */
+  /** None if it cannot be combined with another. */
   tick?: () => void;
 }
 
@@ -91,7 +91,7 @@ export function FixCard({ store, program, fix, number, ticked, tick }: FixCardPr
   );
 }
 
-/** Two lines, one below the other, so that what changed stands where it was. */
+/** Two lines, one below the other, so that changed parts line up. */
 function Change({ before, after }: { before: string; after: string }) {
   return (
     <dl class="tx-change">

@@ -53,7 +53,7 @@ export function Histogram({ store, program, nodes }: HistogramProps) {
   );
 }
 
-/** What ops that have no boxes are gathered under. */
+/** The heading of ops that have no boxes. */
 const HOUSEKEEPING = "check or compute sizes";
 
 /** The nodes of each operator, the most frequent first. Pure. */

@@ -72,7 +72,7 @@ export function NodeFacts({ store, program, node }: NodeProps) {
   );
 }
 
-/** Of a decomposed program, the op before that a node comes from. */
+/** In a decomposed program, the original op of a node. */
 function Origin({ program, node }: { program: Program; node: NodeId }) {
   const { level, strings } = program.record;
   const origin = graphOf(node) === 0 ? (level?.origins[indexOf(node)] ?? -1) : -1;
@@ -87,7 +87,7 @@ function Origin({ program, node }: { program: Program; node: NodeId }) {
   );
 }
 
-/** What the node is in the signature: `parameter lin.weight`, `user output 0`. */
+/** The node's entry in the signature: `parameter lin.weight`, `user output 0`. */
 function Roles({ program, node }: { program: Program; node: NodeId }) {
   const input = program.input(node);
   return (

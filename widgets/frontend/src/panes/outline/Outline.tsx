@@ -36,7 +36,7 @@ interface OutlineProps {
   program: Program;
   /** Whether only the search box is shown. */
   folded?: boolean;
-  /** Folds the tree into the search box, or keeps it unfolded; null where it stays. */
+  /** Folds the tree into the search box, or keeps it unfolded; null if it stays. */
   fold?: ((folds: boolean) => void) | null;
 }
 
@@ -68,7 +68,7 @@ export function Outline({ store, program, folded = false, fold = null }: Outline
     if (row < 0) return;
     move(row);
   });
-  // After the above, which finds the row once what holds it is drawn open.
+  // After the above, which finds the row once its parents are open.
   const reveal = (): void => {
     const [first] = lit;
     if (!first || lit.size > FEW) return;

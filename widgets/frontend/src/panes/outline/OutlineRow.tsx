@@ -16,7 +16,7 @@ interface RowProps {
   row: Row;
   /** In CSS pixels from the top of the list. */
   top: number;
-  /** Of a result, where it stands. */
+  /** The place of a result. */
   place: string;
   /** How many modules of the same structure begin here. */
   repeats: number;
@@ -93,7 +93,7 @@ export function OutlineRow(props: RowProps) {
   );
 }
 
-/** What an item is called in the program, and what it is: a module's class, an op's operator. */
+/** An item's name in the program, and its kind: a module's class, an op's operator. */
 function namesOf({ kind, subtitle, title }: Item): [name: string, kind: string] {
   return kind === "op" && subtitle ? [subtitle, title] : [title, subtitle];
 }

@@ -10,7 +10,7 @@ interface SearchBarProps {
   folded: boolean;
   fold: ((folds: boolean) => void) | null;
   query: string;
-  /** Why the query finds nothing; empty where it can be read. */
+  /** Why the query finds nothing; empty if it is valid. */
   problem: string;
   change: (query: string) => void;
   /** The rows that are results, in order. */

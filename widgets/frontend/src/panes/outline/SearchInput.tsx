@@ -6,14 +6,14 @@ import type { Program } from "../../program";
 import { prepareSearch } from "../../search";
 import { type Suggestion, suggestions } from "./suggestions";
 
-/** A field with a list of its own: only for the platform's list is the role implied. */
+/** A field with its own list: only for the platform's list is the role implied. */
 const COMBOBOX = { role: "combobox", list: undefined } as const;
 
 interface SearchInputProps {
   program: Program;
   query: string;
   change: (query: string) => void;
-  /** Why the query finds nothing; empty where it can be read. */
+  /** Why the query finds nothing; empty if it is valid. */
   problem: string;
   /** Goes to the next result, or back. */
   step: (by: 1 | -1) => void;

@@ -25,10 +25,10 @@ function addChildren(item: Item, depth: number, open: ReadonlySet<string>, rows:
   }
 }
 
-/** The found items, one below the other; a found module may be opened where it stands. */
+/** The found items, one below the other; a found module may be opened in place. */
 export function foundRows(found: readonly Item[], open: ReadonlySet<string>): Row[] {
   const rows: Row[] = [];
-  let shown = 0; // what stands before it has its row
+  let shown = 0; // earlier items have their rows
   for (const item of found) {
     if (item.at < shown) continue;
     const isOpen = open.size > 0 && open.has(item.key);
@@ -40,7 +40,7 @@ export function foundRows(found: readonly Item[], open: ReadonlySet<string>): Ro
   return rows;
 }
 
-/** The modules that an item stands in: `encoder.layer.3.mlp`. */
+/** The modules around an item: `encoder.layer.3.mlp`. */
 export function placeOf(item: Item): string {
   const path: string[] = [];
   for (let at = listedIn(item); at?.parent; at = listedIn(at)) path.unshift(at.title);

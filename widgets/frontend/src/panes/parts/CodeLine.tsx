@@ -11,13 +11,13 @@ const LONGEST = 2000;
 export interface LineMarks {
   /** Part of the selection. */
   lit: boolean;
-  /** The line that was asked to be shown. */
+  /** The requested line. */
   here?: boolean;
   /** The line at which an export failed. */
   failing?: boolean;
   /** How many ops the line made; 0 for a line that cannot be selected. */
   ops: number;
-  /** Of the line and the ops that it made, as CSS has it. */
+  /** The colour of the line and its ops, in CSS. */
   colour?: string | undefined;
   /** With a heat map, how much it costs of what the dearest line does, and in words. */
   heat?: number;
@@ -68,7 +68,7 @@ export function CodeLine({ id, line, number, marks, active, counts, press }: Cod
       <span class="tx-line-number">{number}</span>
       {failing && <FailsHere />}
       {counts && (
-        // Said by the line's title: a bare number beside the line's own is not told apart by ear.
+        // In the line's title, since a screen reader would not distinguish two bare numbers.
         <span class="tx-line-count" aria-hidden="true">
           {ops > 0 && <span style={warm}>{ops}</span>}
         </span>
@@ -94,7 +94,7 @@ export function PlainLine({ line, number, failing, marked = null }: PlainLinePro
   );
 }
 
-/** What the line's colour says, for those who hear it. */
+/** The meaning of the line's colour, for screen readers. */
 function FailsHere() {
   return <span class="tx-hidden">fails here: </span>;
 }

@@ -1,4 +1,4 @@
-/** Copies a text, also where the page may not use the clipboard itself. */
+/** Copies a text, even if the page may not use the clipboard itself. */
 
 import { useState } from "preact/hooks";
 
@@ -6,9 +6,9 @@ const SAID_MS = 1500;
 
 interface Props {
   text: () => string;
-  /** What the button is called; beside other buttons it says what it copies. */
+  /** The button's name; next to other buttons it names what it copies. */
   label?: string;
-  /** What stands on it, where that is shorter. */
+  /** Its text, if shorter. */
   face?: string;
 }
 
@@ -38,7 +38,7 @@ export function CopyButton({ text, label = "Copy", face = label }: Props) {
   );
 }
 
-/** Puts a text on the clipboard, if need be from beside an element. Whether it worked. */
+/** Puts a text on the clipboard, if needed through an element. Returns whether it worked. */
 export async function copyText(text: string, beside: HTMLElement): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

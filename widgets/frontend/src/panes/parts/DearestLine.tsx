@@ -11,7 +11,7 @@ interface Props {
   program: Program;
   /** The totals by line, the dearest first. */
   lines: readonly Total[];
-  /** What all of the program costs. */
+  /** The cost of the whole program. */
   whole: number;
 }
 

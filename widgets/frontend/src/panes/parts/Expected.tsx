@@ -31,7 +31,7 @@ export const compareTime = (program: Program): string => about(opsOf(program) / 
 
 interface ExpectedProps {
   store: Pick<Store, "took">;
-  /** What the store calls the action while it runs. */
+  /** The store's name of the action while it runs. */
   action: string;
   /** What is known before the first time. */
   children: ComponentChildren;

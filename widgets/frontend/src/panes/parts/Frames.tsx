@@ -15,7 +15,7 @@ interface FramesProps {
   frames: Frame[];
 }
 
-/** The innermost call first. Frames of libraries and torch are folded away beside the user's own. */
+/** The innermost call first. Frames of libraries and torch are folded if there are the user's own. */
 export function Frames({ store, program, frames }: FramesProps) {
   const [all, setAll] = useState(false);
   if (frames.length === 0) return <span class="tx-lead">not recorded</span>;

@@ -1,4 +1,4 @@
-/** Opens a line in the editor of the page. Nothing where the page has no editor. */
+/** Opens a line in the editor of the page. Nothing if the page has no editor. */
 
 import { capped } from "../../format";
 import type { Program } from "../../program";

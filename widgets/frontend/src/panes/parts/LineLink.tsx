@@ -9,7 +9,7 @@ import { Dotted } from "./parts";
 interface LineLinkProps {
   store: Store;
   program: Program;
-  /** Into `record.stacks`; where it is -1 there is no line, and nothing is shown. */
+  /** Into `record.stacks`; if it is -1, there is no line, and nothing is shown. */
   stack: number;
 }
 

@@ -1,4 +1,4 @@
-/** Writes an attempt's changes into the user's code. Nothing where the page has no editor or no kernel. */
+/** Writes an attempt's changes into the user's code. Nothing if the page has no editor or no kernel. */
 
 import type { Store } from "../../store";
 

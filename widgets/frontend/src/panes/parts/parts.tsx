@@ -62,7 +62,7 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   );
 }
 
-/** A sentence of the engine's; what stands between backticks is code. Only ever set as text. */
+/** A sentence of the engine's; text between backticks is code. Only ever set as text. */
 export function Prose({ text, most = 2000 }: { text: string; most?: number }) {
   return (
     <>
@@ -108,7 +108,7 @@ export function Sentence({ store, program, text, node, origin }: SentenceProps) 
   );
 }
 
-/** What to say where there is nothing to show. */
+/** The message if there is nothing to show. */
 export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="tx-empty">{children}</p>;
 }
@@ -120,8 +120,8 @@ export function Waiting({ what, slow }: { what: string; slow: boolean }) {
 }
 
 /**
- * Stands in the first cell of a table's row that is pressed as a whole: the keys and a screen reader
- * have this button, and its press is the row's own. The arrows go to the rows beside it.
+ * A button in the first cell of a clickable table row, for the keyboard and screen readers; pressing
+ * it presses the row. The arrows move between rows.
  */
 export function RowButton({ children }: { children: ComponentChildren }) {
   return (
@@ -144,7 +144,7 @@ function toNextRow(event: KeyboardEvent): void {
 
 interface MoreProps<T> {
   items: readonly T[];
-  /** How many are shown before the rest is asked for. */
+  /** How many are shown before the rest is requested. */
   few: number;
   children: (item: T, index: number) => ComponentChildren;
 }

@@ -1,4 +1,4 @@
-/** The state of something asked for: waiting, there, or refused with a sentence. */
+/** The state of a request: waiting, answered, or refused with a sentence. */
 
 import { useEffect, useState } from "preact/hooks";
 import { reasonOf } from "../../format";

@@ -7,7 +7,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
  * Whenever one of the results has changed, or is new, brings its element to the top.
  *
  * @param pane what scrolls.
- * @param results what each element with `data-result` shows, by that attribute, told apart by text.
+ * @param results the content of each element with `data-result`, by that attribute, compared as text.
  */
 export function useFresh(
   pane: RefObject<HTMLElement | null>,
@@ -27,7 +27,7 @@ export function useFresh(
 export function bringToTop(element: HTMLElement): void {
   const pane = element.closest(".tx-scroll");
   if (!pane) return;
-  // Not scrollIntoView: that would scroll the notebook, too.
+  // Not scrollIntoView: that would also scroll the notebook.
   pane.scrollTop += element.getBoundingClientRect().top - pane.getBoundingClientRect().top;
 }
 

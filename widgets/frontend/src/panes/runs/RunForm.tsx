@@ -126,7 +126,7 @@ function Choices({ store, program, setups }: Props & { setups: Setups }) {
   );
 }
 
-/** What a run does first, and how long that takes. */
+/** The first step of a run, and how long it takes. */
 function expected(backends: readonly string[]): string {
   const quick = backends.every((each) => QUICK.includes(each));
   return quick ? "some calls of each, a few seconds" : "compiles first, tens of seconds";
@@ -149,7 +149,7 @@ interface SymbolsProps {
 
 const MOST_SYMBOLS = 8;
 
-/** A box per symbol; where one is moved, fresh inputs of those sizes are made. */
+/** A box per symbol; after a change, fresh inputs of those sizes are made. */
 function Symbols({ program, sizes, change }: SymbolsProps) {
   const { probe, symbols } = program.record;
   const numbers = [...new Set(probe.inputs.map((input) => input.symbol))].filter((n) => n >= 0);

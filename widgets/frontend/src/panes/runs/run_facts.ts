@@ -29,7 +29,7 @@ export function besideOf(rows: readonly RunRow[]): string {
   return !timed("eager") && timed("program") ? "vs program" : "vs eager";
 }
 
-/** What others are held against: eager's time, else the program's. */
+/** The reference of other times: eager's, else the program's. */
 export function baseOf(rows: readonly RunRow[]): RunTimes | null {
   const timed = (name: string) => rows.find((row) => row.backend === name && row.times);
   return (timed("eager") ?? timed("program"))?.times ?? null;
@@ -49,7 +49,7 @@ export function speedOf(times: RunTimes, base: RunTimes): string {
 /** The largest interquartile range of a quiet measurement, as a share of the median. */
 const NOISY = 0.3;
 
-/** Bytes below which pages of a CPU tell nothing of a call: the allocator may hold as much. */
+/** Bytes below which a CPU's pages say nothing about a call: the allocator may keep as many. */
 const LITTLE = 1_000_000;
 
 const memoryText = ({ device, memory }: RunRow): string =>

@@ -77,7 +77,7 @@ interface SymbolSizeProps {
   value: number;
   /** Whether some rule about it is broken. */
   bad: boolean;
-  /** How far the slider goes at least where nothing bounds the size. */
+  /** The least end of the slider if nothing bounds the size. */
   farthest?: number;
   change: (value: number) => void;
 }

@@ -50,7 +50,7 @@ const TRIED: { [outcome in TrialRow["outcome"]]: string } = {
   "eager-fails": "Eager fails",
 };
 
-/** What a run of both showed at these sizes, if Verify made one. */
+/** The result of running both at these sizes, if Verify did. */
 function Tried({ program, sizes }: Pick<Props, "program" | "sizes">) {
   const shown = shownSizes(program.record, sizes);
   const trials = program.record.verification?.trials ?? [];
@@ -64,7 +64,7 @@ function Tried({ program, sizes }: Pick<Props, "program" | "sizes">) {
   );
 }
 
-/** One rule stands in the line of the verdict, several in a list. */
+/** One rule is on the line of the verdict, several are in a list. */
 function Broken({ store, program, result }: Omit<Props, "sizes">) {
   const { broken, verdict } = result;
   const said = (rule: Rule) => (
@@ -120,7 +120,7 @@ function BrokenRule({ store, program, rule, passes }: BrokenRuleProps) {
   );
 }
 
-/** Of the end of a range: the name of the size, and the fix that set it. Pure. */
+/** For the end of a range: the name of the size, and the fix that set it. Pure. */
 function rangeWhy(program: Program, { kind, formula, text }: Rule): string {
   const [input, , sign] = formula;
   const size = program.record.probe.inputs[Number(String(input).slice(1))];

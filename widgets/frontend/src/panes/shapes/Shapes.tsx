@@ -16,7 +16,7 @@ interface Props {
 
 export function Shapes({ store, program }: Props) {
   const { symbols, guards, mode, title } = program.record;
-  // What was tried or looked for belongs to one program.
+  // Trials and searches belong to one program.
   const key = title + store.current.value;
   return (
     <section class="tx-panel" aria-label="Shapes and guards" data-testid="shapes" data-pane>

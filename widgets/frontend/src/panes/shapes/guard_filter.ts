@@ -5,11 +5,11 @@ import type { Guard } from "../../record.gen";
 import { bestFrame } from "../../user_frames";
 
 export interface GuardFilter {
-  /** Part of the condition, of the file's name or of the op that asked. */
+  /** Part of the condition, of the file's name or of the op that checked it. */
   text: string;
   /** `input 3`, `symbol 0`, `file 1`, or nothing. */
   about: string;
-  /** Whether those that follow from others are shown, too. */
+  /** Whether those implied by others are also shown. */
   implied: boolean;
 }
 
@@ -25,7 +25,7 @@ export function chosenGuards(program: Program, filter: GuardFilter): [number, Gu
   );
 }
 
-/** What the guards are about, each once and in order: inputs, and files that asked. */
+/** Subjects of the guards, each once and in order: inputs, and files that check them. */
 export function guardTopics(program: Program): { inputs: number[]; files: number[] } {
   const { guards } = program.record;
   const files = guards.map((guard) => fileOf(program, guard)).filter((file) => file >= 0);
@@ -33,7 +33,7 @@ export function guardTopics(program: Program): { inputs: number[]; files: number
   return { inputs: inOrder(guards.flatMap((guard) => guard.inputs)), files: inOrder(files) };
 }
 
-/** The file of the line that asked; -1 where it is not known. */
+/** The file of the line with the check; -1 if it is not known. */
 function fileOf(program: Program, guard: Guard): number {
   return bestFrame(program, program.stackAt(guard.stack))?.file ?? -1;
 }

@@ -136,11 +136,11 @@ const PLURALS: { [kind: string]: string } = {
 
 interface HeldProps extends EntriesProps<InputEntry> {
   kind: Kind;
-  /** Whether this kind alone was asked for. */
+  /** Whether only this kind is shown. */
   asked: boolean;
 }
 
-/** What the program holds itself: folded to one line where there is much of it. */
+/** The program's own tensors, folded to one line if there are many. */
 function Held({ store, program, kind, asked, entries }: HeldProps) {
   const [open, setOpen] = useState(entries.length <= FEW);
   const bytes = entries.reduce((sum, each) => sum + each.bytes, 0);
@@ -216,9 +216,9 @@ const outputName = (entry: OutputEntry): string =>
 
 interface RowProps {
   store: Store;
-  /** In the main graph; -1 where there is none to select. */
+  /** The node in the main graph; -1 if there is none to select. */
   node: number;
-  /** Of what goes in or out, in the first cell. */
+  /** The value of an input or output, in the first cell. */
   name: string;
   /** Whether it is part of the state dict, if it is a buffer. */
   persistent?: boolean;

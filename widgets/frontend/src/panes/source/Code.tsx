@@ -60,7 +60,7 @@ function graphName(program: Program, graph: number, title: string): string {
 
 interface GraphTextProps extends Props {
   graph: number;
-  /** What chooses the graph: it stays, whatever comes of the text. */
+  /** The choice of the graph, which stays even if the text fails. */
   children: ComponentChildren;
 }
 
@@ -133,7 +133,7 @@ function Printed({ store, program, graph, printed }: PrintedProps) {
 /** Fewer parameters than this are shown, each in its line. */
 const FEWEST_HELD = 4;
 
-/** The lines in a row that are arguments for tensors that the program holds; null for few. */
+/** Consecutive lines of arguments for the program's own tensors; null for few. */
 function heldLines(
   program: Program,
   graph: number,
@@ -150,7 +150,7 @@ function heldLines(
   return count < FEWEST_HELD ? null : { first, count };
 }
 
-/** The lines with one in place of those, and where each stands among all. */
+/** The lines with one in place of those, and the position of each among all. */
 function withoutHeld(
   lines: Reply["lines"],
   { first, count }: { first: number; count: number },

@@ -16,7 +16,7 @@ interface CodeLinesProps {
   marks: (index: number) => LineMarks;
   /** Called with the line's index. */
   press: (index: number) => void;
-  /** The line to begin at where there is none to bring into view. */
+  /** The line to begin at if there is none to bring into view. */
   start?: number;
   /** The line to bring into view; -1 for none. */
   focus: number;
@@ -25,7 +25,7 @@ interface CodeLinesProps {
   label: string;
   /** Whether each line says how many ops it made. */
   counts: boolean;
-  /** The number that stands before a line, by its index; its place, 1-based, where it is missing. */
+  /** The number before a line, by its index; its 1-based place if it is missing. */
   numberOf?: (index: number) => number;
 }
 
@@ -43,7 +43,7 @@ export function CodeLines(props: CodeLinesProps) {
     setActive(focus);
     scrollTo(focus);
   }, [cause, focus, lines]);
-  /** Another text: not where the one before was left. */
+  /** A different text: do not keep the old scroll position. */
   const begin = (line: number): void => {
     setActive(line);
     if (element.current) element.current.scrollTop = 0;

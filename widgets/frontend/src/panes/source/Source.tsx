@@ -82,7 +82,7 @@ export function Source({ store, program }: Props) {
 
 interface FileTextProps extends Props {
   file: number;
-  /** The line to begin at where nothing is selected, 1-based. */
+  /** The line to begin at if nothing is selected, 1-based. */
   start: number;
   /** Whether that line is where the export failed. */
   failing: boolean;
@@ -149,7 +149,7 @@ function whyEmpty(program: Program): string {
   return "The program has no ops, so no source line has any.";
 }
 
-/** The file asked for; else the one that the selection is best looked at in. */
+/** The requested file; else the best one for the selection. */
 function shownFile(store: Store, program: Program): number | undefined {
   const asked = store.file.value;
   if (asked !== null) return asked;
@@ -162,7 +162,7 @@ function chosenLine(store: Store, file: number): number {
   return selection.kind === "line" && selection.file === file ? selection.line : 0;
 }
 
-/** 1-based; 0 where the pane stays as it is. */
+/** 1-based; 0 if the pane stays unchanged. */
 function lineToShow(store: Store, program: Program, file: number): number {
   const place = store.place.value;
   if (place) return place.file === file ? place.line : 0;
@@ -177,7 +177,7 @@ function lineToShow(store: Store, program: Program, file: number): number {
   return 0;
 }
 
-/** How much the ops of each line have of what is coloured by, beside the most of the file. */
+/** The amount of each line's ops, relative to the largest in the file. */
 function heatOfLines(
   program: Program,
   file: number,

@@ -52,7 +52,7 @@ interface CodeProps {
   lit: ReadonlySet<number>;
 }
 
-/** Opens at a kernel's call, or where it is defined; a press on either selects its ops. */
+/** Opens at a kernel's call or definition; a press on either selects its ops. */
 export function CodeText({ store, stages, number, kernel, lit }: CodeProps) {
   const lines = useMemo(() => plain(stages.codes[number]?.text ?? ""), [stages, number]);
   const kernelAt = useMemo(() => {
@@ -85,7 +85,7 @@ export function CodeText({ store, stages, number, kernel, lit }: CodeProps) {
   );
 }
 
-/** The line of a kernel in a text, 1-based; 0 where it is not in it. */
+/** The line of a kernel in a text, 1-based; 0 if it is not in it. */
 function placeIn(kernel: Stages["kernels"][number], code: number): number {
   if (kernel.code === code) return kernel.call_line;
   return kernel.body === code ? kernel.body_line : 0;

@@ -122,7 +122,7 @@ function Compilation({ store, program, stages, before }: CompilationProps) {
   const [shown, show] = useState<Shown>({ kind: "kernels" });
   const lit = kernelsOf(stages, store.lit.value.nodes);
   const picked = store.kernel.value;
-  // a kernel of ops that the compiler made by itself has none of the program's
+  // a kernel of the compiler's own ops has none of the program's
   const isPicked = lit.has(picked) || (lit.size === 0 && store.origin.value === "stages");
   const kernel = isPicked && picked < stages.kernels.length ? picked : ([...lit][0] ?? -1);
   const code = shown.kind === "code" ? stages.codes[shown.number] : undefined;
@@ -175,7 +175,7 @@ function Compilation({ store, program, stages, before }: CompilationProps) {
   );
 }
 
-/** What the pane shows: the list of kernels, a graph as text, or code, as buttons. */
+/** The pane's content: the list of kernels, a graph as text, or code, as buttons. */
 function Texts({
   stages,
   shown,
@@ -228,7 +228,7 @@ function Times({ stages }: { stages: Made }) {
   );
 }
 
-/** What a call is spent on: kernels, what runs between them, and the rest. */
+/** The parts of a call's time: kernels, the time between them, and the rest. */
 function PartsOfCall({ stages, times }: { stages: Made; times: NonNullable<Made["times"]> }) {
   const whole = Math.max(times.call, times.kernels + times.between) || 1;
   const parts: [name: string, took: number, note: string][] = [

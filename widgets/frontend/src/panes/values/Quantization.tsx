@@ -84,7 +84,7 @@ export function Quantization({ store, program, quantization }: Props) {
   );
 }
 
-/** An op by its module, where it has one. */
+/** An op by its module, if it has one. */
 function Place({ store, program, node }: { store: Store; program: Program; node: NodeId }) {
   const path = program.record.scopes[program.scope(node)]?.path;
   return (

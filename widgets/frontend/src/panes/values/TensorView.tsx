@@ -169,7 +169,7 @@ function AxisChoice({ slice, axis, name, put }: AxisProps) {
   );
 }
 
-/** What pixels of red, green and blue show. */
+/** The meaning of red, green and blue pixels. */
 function Picture({ rows }: { rows: TensorSlice["image"] }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const columns = rows[0]?.length ?? 0;
@@ -200,7 +200,7 @@ function Picture({ rows }: { rows: TensorSlice["image"] }) {
   );
 }
 
-/** A click picks the cell whose numbers are told. */
+/** A click picks the cell whose numbers are shown. */
 function HeatMap({ slice, pick }: { slice: TensorSlice; pick: (cell: number[]) => void }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const rows = slice.grid.length;

@@ -78,7 +78,7 @@ export function Values({ store, program }: Props) {
   );
 }
 
-/** What comparing values with another run does, and for how long. */
+/** The steps of comparing values with another run, and their time. */
 function comparingText(other: string, program: Program): string {
   if (other === "decomposed") return `decomposes first, ${exportTime(program)}, then two runs`;
   if (OTHERS.some(([value]) => value === other)) return "two runs, op by op: seconds";
