@@ -39,8 +39,8 @@ examples:
   export-explorer model.pt2                        show its inputs, outputs, sizes
   export-explorer model.pte                        methods, delegates, kernels, memory plan
   export-explorer model.pt2 --verify               check the guarantees of torch.export
-  export-explorer model.pt2 --ready                check that it is ready to ship: exit code 0, 1 or
-  3 export-explorer model.pt2 --html report.html     write the whole view to one offline file
+  export-explorer model.pt2 --ready                check that it is ready to ship: exit code 0, 1, 3
+  export-explorer model.pt2 --html report.html     write the whole view to one offline file
   export-explorer model.pt2 --run --backend all    run it on every backend and compare
   export-explorer old.pt2 --diff new.pt2           list differences, up to names; with --html, a
                                                    page of both
