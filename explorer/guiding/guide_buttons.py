@@ -66,7 +66,7 @@ class GuideButtons:
         if guided is None:
             raise Refusal("The export of this guide is gone. Run the cell again.")
         if isinstance(request, m.GuideChoice) and request.number not in range(len(guided.choices)):
-            raise Refusal("This was already decided. Run the cell again for other choices.")
+            raise Refusal("This choice was already made. Run the cell again to choose differently.")
 
     def _take(self, asked: m.GuideChoice) -> None:
         guided = self._guided()

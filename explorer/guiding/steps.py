@@ -174,7 +174,7 @@ def report_findings(exploration: Exploration, name: str) -> Reply:
     return Reply(
         kind=kind,
         title="Check for problems",
-        reason="It exports, with findings to look at:",
+        reason="It exports, with findings to review:",
         lines=[*lines, *_offers(exploration, name)],
         after="Findings lists each with its line and why it matters.",
         choices=_choices(exploration),

@@ -74,7 +74,7 @@ class ContractDifferences:
         if not self.exported:
             failure = self.after.failure
             text = failure.sentence if failure else self.after.verdict
-            return "\n".join([*lines, *wrap_text(f"The second does not export: {text}")])
+            return "\n".join([*lines, *wrap_text(f"The second form does not export: {text}")])
         lines.append("Same ops." if not self.ops else "Ops, and how often each form calls them:")
         lines += [fold(f"  {op}: {one} → {other}") for op, (one, other) in self.ops.items()]
         lines.append("Same ranges." if not self.ranges else "Ranges that differ:")

@@ -89,7 +89,7 @@ def check_tokens(tokens: object) -> None:
 
 def says_why_not(plan: GenerationPlan) -> str:
     """The error of a set that cannot generate on its own."""
-    return f"The set does not generate without its model. {plan.why_not}"
+    return f"The set cannot generate without its model. {plan.why_not}"
 
 
 def flat_programs(kit: Mapping[str, Exploration], wanted: str) -> dict[str, FlatProgram]:

@@ -108,8 +108,8 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="FILE",
-        help="write the table: .html, .json, .xml (JUnit), .txt, or the counts by group: .md; more "
-        "than once for several",
+        help="write the table: .html, .json, .xml (JUnit), .txt, or the counts by group: .md; can "
+        "be repeated",
     )
     parser.add_argument(
         "--compare", nargs=2, metavar="JOURNAL", help="compare two surveys by their journals"
@@ -121,7 +121,11 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     """Adds the options that say which trials run, and how many at once."""
     parser.add_argument("--workers", type=int, metavar="N", help="trials at once (default: cores)")
     parser.add_argument(
-        "--only", action="append", default=[], metavar="NAME", help="models of this name: 'bert*'"
+        "--only",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only models with this name: 'bert*'",
     )
     parser.add_argument("--part", default="1/1", metavar="K/N", help="one part of several: 2/8")
-    parser.add_argument("--quiet", action="store_true", help="print no line for each trial")
+    parser.add_argument("--quiet", action="store_true", help="do not print a line for each trial")

@@ -61,11 +61,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="export-explorer upgrade",
         description="Export the models of a survey with two releases of torch, or of another "
-        "package, and report what the newer one changes, and since which release.",
+        "package, and report what the newer one changes, and the release that changed it.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("survey", metavar="SURVEY.toml", help="as for export-explorer survey")
+    parser.add_argument("survey", metavar="SURVEY.toml", help="as in export-explorer survey")
     for name, to in ("from", "before"), ("to", "after"):
         parser.add_argument(
             f"--{name}",
@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="REQUIREMENT",
-        help="also install this in each environment; more than once for several",
+        help="also install this in each environment; can be repeated",
     )
     parser.add_argument("--folder", metavar="DIR", help="default: NAME-upgrade, next to the survey")
     parser.add_argument(
@@ -91,6 +91,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_selection(parser)
     parser.add_argument(
-        "--output", action="append", default=[], metavar="FILE", help="write it: .json or .txt"
+        "--output",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write the result: .json or .txt",
     )
     return parser

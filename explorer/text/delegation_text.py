@@ -95,7 +95,7 @@ def _outside(found: Delegation, most: int) -> Iterator[str]:
         if len(named) > _PLACES:
             yield f"      and {format_count(len(named) - _PLACES, 'more place')}"
     if len(ordered) > most:
-        yield f"  and {format_count(len(ordered) - most, 'more reason')}: .outside has all"
+        yield f"  and {format_count(len(ordered) - most, 'more reason')}; .outside lists all"
 
 
 def _rank_of_ops(ops: list[DelegatedOp]) -> tuple[float, int]:

@@ -88,7 +88,7 @@ def symbol_line(programs: ProgramSet, shared: SharedSymbol) -> str:
 def weight_lines(programs: ProgramSet) -> list[str]:
     """How many weights are shared or doubled, with their bytes."""
     lines = []
-    for state, verb in (("shared", "shared"), ("duplicated", "equal, each with its own memory")):
+    for state, verb in (("shared", "shared"), ("duplicated", "equal values in separate memory")):
         rows = [weight for weight in programs.weights if weight.state == state]
         if rows:
             lines.append(f"{_count_weights(rows)} {verb}: {amount(_bytes(rows))}")

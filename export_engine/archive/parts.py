@@ -76,7 +76,8 @@ class Parts:
             return f"It holds only files for ExecuTorch ({_join_names(self.executorch)})."
         if "data.pkl" in self.others:
             return (
-                "It is a file of torch.save, with weights or a pickled model. Export the model and "
+                "It was written by torch.save, and holds weights or a pickled model. Export the "
+                "model and "
                 "write it with torch.export.save(program, path)."
             )
         if "constants.pkl" in self.others:

@@ -229,7 +229,8 @@ def _notes(program: schema.ExportedProgram, source: FileSource) -> list[str]:
         text = ".".join(map(str, schema.SCHEMA_VERSION))
         texts.append(
             f"Saved by torch {cut(program.torch_version)} in its schema "
-            f"{version[0]}.{version[1]}. This Export Explorer knows schemas up to {text}, so "
+            f"{version[0]}.{version[1]}. This version of Export Explorer supports schemas up to "
+            f"{text}, so "
             "newer fields are not shown."
         )
     for other_texts, what in (

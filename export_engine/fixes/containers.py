@@ -141,7 +141,7 @@ def _of_classes(values: Iterable[Any], own_ways: bool) -> tuple[Registered, ...]
 
     def visit(value: Any, root: bool, seen: tuple[int, ...]) -> None:
         if id(value) in seen:
-            raise Unfit(f"a {type(value).__name__} holds itself")
+            raise Unfit(f"a {type(value).__name__} contains itself")
         seen = (*seen, id(value))
         if type(value) in _PLAIN:
             for item in value.values() if isinstance(value, Mapping) else value:

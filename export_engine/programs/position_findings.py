@@ -135,7 +135,7 @@ class _Positions:
         if any(size != 1 for size in sizes[:dim]):
             return None
         path = self._held[table].target
-        return _Baked(node, f"takes row {start} of `{path}` as its position")
+        return _Baked(node, f"uses row {start} of `{path}` as its position")
 
     def _find_write(self, node: int) -> _Baked | None:
         """A cache that is written at a constant index."""

@@ -194,7 +194,7 @@ class GuaranteeMapped(Rule, kind=Kind.GUARANTEE_MAPPED):
     """
 
     CLAIM = Sentence("Every op is mapped to its source line and its module.")
-    NO_OP = Sentence("The program has no op.")
+    NO_OP = Sentence("The program has no ops.")
     HOLDS = Sentence("{ops}.", ops="All 12 ops have a line and a module")
     OF_TORCH = Sentence(
         "All ops have a module; {ops} come from torch's own modules, not from a line of your code.",
@@ -541,7 +541,7 @@ class GuaranteeState(Rule, kind=Kind.GUARANTEE_STATE):
         "call {number}: {what} differ: {detail}", number=2, what="buffers", detail="max |Δ| 1"
     )
     LOST = Sentence(
-        "call {number}: eager mutates {names}; the program does not, and does not return it",
+        "call {number}: eager mutates {names}; the program neither mutates nor returns it",
         number=1,
         names="cache",
     )

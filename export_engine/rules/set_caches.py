@@ -148,7 +148,7 @@ class SetLost(Rule, kind=Kind.SET_LOST):
 
     ## Why
 
-    Programs keep no state between calls. The next call only has what is returned.
+    Programs keep no state between calls. The next call sees only what is returned.
     """
 
     SENTENCE = Sentence(
@@ -213,7 +213,7 @@ class SetUnused(Rule, kind=Kind.SET_UNUSED):
 
 
 class SetOrder(Rule, kind=Kind.SET_ORDER):
-    """Cache tensors come back in a different order than they were passed in, such as values in the
+    """Cache tensors come back in a different order than they were passed in, such as values in
     place of keys.
 
     ## Example

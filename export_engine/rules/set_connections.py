@@ -171,7 +171,7 @@ class SetRanges(Rule, kind=Kind.SET_RANGES):
 
 
 class SetState(Rule, kind=Kind.SET_STATE):
-    """A program updates a buffer of which another program has its own copy.
+    """A program updates a buffer, and another program has its own copy of it.
 
     ## Example
 

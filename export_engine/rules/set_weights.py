@@ -7,7 +7,7 @@ from export_engine.rules.rule import Rule, Sentence
 
 
 class SetWeights(Rule, kind=Kind.SET_WEIGHTS):
-    """Two programs have the same weight by its name and size, with different values.
+    """Two programs have a weight of the same name and size, but with different values.
 
     ## Example
 
@@ -84,7 +84,7 @@ class SetTied(Rule, kind=Kind.SET_TIED):
 
     ## Why
 
-    Untied weights can be changed, quantized or stored one without the other.
+    Untied weights can be changed, quantized or stored separately.
     """
 
     SENTENCE = Sentence(

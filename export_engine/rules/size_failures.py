@@ -97,7 +97,7 @@ class ShapesViolated(Rule, kind=Kind.SHAPES_VIOLATED):
     )
     TIED_WHY = Sentence("The code relates several sizes in a way that Dims cannot express.")
     INNER_ONE_WHY = Sentence(
-        "Size 1 broadcasts, so torch specializes on it, including sizes computed inside "
+        "Size 1 broadcasts, so torch specializes on it, even for sizes computed inside "
         "the model. The program is correct as long as none of them is 1."
     )
     LOOP_WHY = Sentence(

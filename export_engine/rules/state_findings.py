@@ -44,7 +44,7 @@ class StateChanged(Rule, kind=Kind.STATE_CHANGED):
     )
     LEAKED = Sentence(" Tracing left a fake tensor there; it was removed.")
     CHANGED = Sentence(
-        "Tracing the model changed the {state}: it {summary}.",
+        "While tracing, the {state} {summary}.",
         state="global `CALLS`",
         summary="changed from 0 to 1",
     )
@@ -144,11 +144,11 @@ class TiedWeights(Rule, kind=Kind.TIED_WEIGHTS):
 
     ## What to do
 
-    Tie them again after loading if you train on, and expect a larger file.
+    Tie them again after loading if you continue training, and expect a larger file.
 
     ## Why
 
-    The program lists each use by its own name. A later change of one no longer changes the other.
+    The program lists each use by its own name. A later change to one no longer affects the other.
     """
 
     SENTENCE = Sentence(
@@ -202,7 +202,8 @@ class TrainingMode(Rule, kind=Kind.TRAINING_MODE):
 
 
 class AliasedBuffers(Rule, kind=Kind.ALIASED_BUFFERS):
-    """Two buffers of the model are one tensor, or overlap in memory, and the program writes to it.
+    """Two buffers of the model are the same tensor, or overlap in memory, and the program writes to
+    it.
 
     ## Example
 

@@ -86,8 +86,8 @@ class NameTaken(Rule, kind=Kind.NAME_TAKEN):
 
     ## What to do
 
-    Rename it in the model, for example `graph` to `graph_layer`. Where weights were saved under the
-    old name, rename their keys as they are loaded, or wrap the model in another one, `Outer.inner =
+    Rename it in the model, for example `graph` to `graph_layer`. If weights were saved under the
+    old name, rename their keys when loading them, or wrap the model in another one, `Outer.inner =
     model`: inside a submodule the name is free.
 
     ## Why

@@ -90,7 +90,7 @@ def compile_stages(
     _check_options(options or {})
     if isinstance(exported, GivenGraph):
         if backend not in COMPILERS[:1]:
-            raise WrongArgument("A training step is compiled by inductor only: omit the backend.")
+            raise WrongArgument("Only inductor compiles a training step: omit the backend.")
         if inputs is not None:
             raise WrongArgument(
                 "A training step is compiled with the inputs that it was traced with."

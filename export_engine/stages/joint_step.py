@@ -261,7 +261,7 @@ def _record_kernels(step: JoinedStep, compiled: _Compiled) -> Iterator[None]:
 def _describe_absent(joint: torch.fx.GraphModule) -> list[str]:
     """Sentences on how this differs from a step of training."""
     texts = [
-        "Not part of it: autograd's own calls, the accumulation of gradients, and the optimizer."
+        "Not included: autograd's own calls, the accumulation of gradients, and the optimizer."
     ]
     described = joint.graph.output_node().meta.get("desc") or []
     if any(type(told).__name__ == "InputMutationAOTOutput" for told in described):

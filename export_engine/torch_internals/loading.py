@@ -229,5 +229,5 @@ def _reject_pickle(*_: Any, **__: Any) -> Any:
 
 def _import_known(name: str, package: str | None = None) -> Any:
     if name not in sys.modules:
-        raise CodeInside(f"it imports the module {name[:80]!r} to be imported.")
+        raise CodeInside(f"it imports the module {name[:80]!r}.")
     return importlib.import_module(name, package)

@@ -142,7 +142,7 @@ def test_a_list_of_members_of_gigabytes(file: Path, monkeypatch: pytest.MonkeyPa
 
 def test_what_is_no_archive_of_a_program_says_what_it_is(file: Path) -> None:
     for members, message in (
-        ({"it/data.pkl": b"x"}, "a file of torch.save"),
+        ({"it/data.pkl": b"x"}, "written by torch.save"),
         ({"it/constants.pkl": b"x"}, "a TorchScript file"),
         ({"it/data/aotinductor/fast/fast.so": b"x"}, r"only code compiled by AOTInductor \(fast\)"),
         ({"readme.txt": b"x"}, r"Write one with torch\.export\.save"),

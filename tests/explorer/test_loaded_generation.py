@@ -241,7 +241,7 @@ def test_a_set_that_does_not_generate_says_so_where_it_is_shown(
     why = "Its image features are cut in Python."
     kit = _opened(_rewritten(saved, tmp_path / "without.pt2", _set(why_not=why)))
 
-    said = f"The set does not generate without its model. {why}"
+    said = f"The set cannot generate without its model. {why}"
     assert kit.record.notes == [said]
     assert said in " ".join(repr(kit).split())
     assert not _opened(saved).record.notes

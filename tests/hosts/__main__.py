@@ -119,7 +119,7 @@ def marimo(page: Page, home: Path) -> dict[str, str]:
 
 
 def vscode(page: Page, home: Path) -> dict[str, str]:
-    """VS Code's manager of widgets, offline, with this process as the kernel."""
+    """VS Code's widget manager, offline, with this process as the kernel."""
     return _managed(page, home, "VS Code")
 
 

@@ -97,5 +97,7 @@ def _parser() -> argparse.ArgumentParser:
         "--fail-on", choices=LEVELS, help="lowest severity that fails (default: error)"
     )
     parser.add_argument("--format", choices=FORMATS, default="text")
-    parser.add_argument("--output", metavar="FILE", help="write the report there; text to stdout")
+    parser.add_argument(
+        "--output", metavar="FILE", help="write the report to this file; text goes to stdout"
+    )
     return parser

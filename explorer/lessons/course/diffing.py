@@ -75,7 +75,7 @@ def same_program(answer: Answer) -> None:
     ),
 )
 def finds_the_change(answer: Answer) -> None:
-    """Tell what changed from `first` to `second`: the layer, the old number, the new one."""
+    """Say what changed from `first` to `second`: the layer, the old number, the new one."""
     value = answer.value
     if not isinstance(value, tuple | list) or len(value) != 3:
         raise Wrong('Pass three values: `("layers.0", 0.5, 0.7)`.')

@@ -66,7 +66,7 @@ def the_length_is_bounded(answer: Answer) -> None:
     "3",
     hints=(
         "The example determines which side of the `if` is traced. With 8 rows that is `sin`.",
-        "Take an example with more than 16 rows: `short(torch.randn(20, 4))`.",
+        "Use an example with more than 16 rows: `short(torch.randn(20, 4))`.",
         'Then the sizes: `-d "x: rows[17..], _"`.',
     ),
     solution='%export -d "x: rows[17..], _" --as mine short(torch.randn(20, 4))',
@@ -79,7 +79,7 @@ def the_length_is_bounded(answer: Answer) -> None:
     ),
 )
 def the_long_side(answer: Answer) -> None:
-    """Export the branch of the `if` for 17 rows and more."""
+    """Export the branch of the `if` for 17 rows or more."""
     answer.varies("x", 0)
     answer.takes(x=(17, 4))
     answer.takes(x=(1000, 4))

@@ -37,10 +37,10 @@ _sum_text = partial(write_model_cell, "Waves", options='-d "x: batch, _"')
     ),
 )
 def finds_the_crossing(answer: Answer) -> None:
-    """Find the smallest `seq` from which attention does more than the linear layers."""
+    """Find the smallest `seq` from which attention does more FLOPs than the linear layers."""
     if answer.value == 128:
-        raise Wrong("At 128 both are equal. From which size on does attention do more?")
-    answer.equals(129, "At that size, compare the FLOPs of the two lines: which one does more?")
+        raise Wrong("At 128 both are equal. From which size on does attention do more FLOPs?")
+    answer.equals(129, "At that size, compare the FLOPs of the two lines: which line does more?")
 
 
 @lesson.exercise(

@@ -25,7 +25,7 @@ def find_rebinding(
     if before is _MISSING:
         text = f"became {_short(after)}"
     elif after is _MISSING:
-        text = f"was {_short(before)} and is gone"
+        text = f"was deleted; it was {_short(before)}"
     else:
         text = f"changed from {_short(before)} to {_short(after)}"
     counts = _counts(before) or _counts(after)

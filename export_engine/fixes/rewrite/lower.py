@@ -689,7 +689,7 @@ class Lowering(Loops):
         target, parts = node.targets[0], index.elts if isinstance(index, ast.Tuple) else [index]
         assert isinstance(target, ast.Name)
         if len(region.numbers) > 1:
-            raise CannotRewrite(f"line {find_site(node)[0]} writes at several numbers and slices")
+            raise CannotRewrite(f"line {find_site(node)[0]} writes with several indices and slices")
         if region.is_cut:
             whole = drop_slices(new, [parts[at] for at in region.places])
             if whole is None:
