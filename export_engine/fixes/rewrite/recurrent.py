@@ -12,7 +12,15 @@ from collections.abc import Iterator, Mapping
 import torch
 
 from export_engine.attempt import Failed, Fix, Kind, NoFix, text_in_effect
-from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Rewritten, Source, free_name
+from export_engine.fixes.code.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    free_name,
+    last_name,
+    spans,
+)
 from export_engine.fixes.code.try_edit import find_fixing_places, make_edit, offer_edit, try_edit
 from export_engine.fixes.try_fixes import tell
 
@@ -81,9 +89,6 @@ def {name}(rnn, x, hx=None):
     return x, {last}
 """
 _PACK, _PAD = "pack_padded_sequence", "pad_packed_sequence"
-_PACK_GIVEN = ("input", "lengths", "batch_first", "enforce_sorted")
-_PAD_GIVEN = ("sequence", "batch_first", "padding_value", "total_length")
-
 _PACKED = """
 def _packed(x, lengths, batch_first=False, enforce_sorted=True):
     # the padded rows, time first, and their lengths
@@ -100,6 +105,11 @@ def _padded(packed, batch_first=False, padding_value=0.0, total_length=None):
     x = {torch}.nn.functional.pad(x, (0, 0, 0, 0, 0, more), value=padding_value)[:longest]
     return x.transpose(0, 1) if batch_first else x, lengths
 """
+_PACKS = (
+    (_PACK, ("input", "lengths", "batch_first", "enforce_sorted"), "_packed", _PACKED),
+    (_PAD, ("sequence", "batch_first", "padding_value", "total_length"), "_padded", _PADDED),
+)
+"""Functions of torch, their parameters, what is called in their place, and its text."""
 _RNN = """
 def {name}(rnn, packed, hx=None):
     # {kind} of packed rows; a row keeps its state after its end
@@ -164,13 +174,15 @@ def _rewrite(
     text: str, line: int, own: Mapping[str, torch.nn.RNNBase], whole: torch.nn.RNNBase | None
 ) -> tuple[Rewritten, str, str]:
     """The text with recurrent modules as scans, what they are called, and what more it costs."""
-    if whole is not None:
-        return *_rewrite_whole(text, line, whole), ""
     source = Source(text, line)
-    if any(_name(n) == _PACK for n in ast.walk(source.function) if isinstance(n, ast.Call)):
-        rewritten, kinds = _rewrite_packed(source, own)
+    if whole is not None:
+        return *_rewrite_whole(source, whole), ""
+    calls = [node for node in ast.walk(source.function) if isinstance(node, ast.Call)]
+    is_packed = any(last_name(call.func) == _PACK for call in calls)
+    rewritten, kinds = _rewrite_calls(source, line, own, calls, is_packed=is_packed)
+    if is_packed:
         return rewritten, f"{kinds} of packed rows", f" {_NOT_REJECTED}"
-    return *_rewrite_calls(source, line, own), ""
+    return rewritten, kinds, ""
 
 
 def _find_modules(target: object) -> dict[str, torch.nn.RNNBase]:
@@ -180,7 +192,7 @@ def _find_modules(target: object) -> dict[str, torch.nn.RNNBase]:
 
 
 def _of_torch_alone(target: object) -> torch.nn.RNNBase | None:
-    """What is exported, if it is a recurrent module of torch itself: no line calls it then."""
+    """The exported module, if it is a recurrent one of torch itself: no line calls it then."""
     if not isinstance(target, torch.nn.RNNBase):
         return None
     return target if type(target).forward.__module__ == torch.nn.RNNBase.__module__ else None
@@ -189,54 +201,65 @@ def _of_torch_alone(target: object) -> torch.nn.RNNBase | None:
 def _find_called_module(text: str, line: int, modules: Mapping[str, object]) -> str:
     """The name of one of some modules that a line calls; empty if it calls none."""
     for node in ast.walk(Source(text, line).function):
-        called = node.func if isinstance(node, ast.Call) else None
-        if not isinstance(called, ast.Attribute) or called.attr not in modules:
-            continue
-        if called.lineno <= line <= (called.end_lineno or 0):
-            return called.attr
+        match node:
+            case ast.Call(ast.Attribute(attr=name)) if name in modules and spans(node.func, line):
+                return name
     return ""
 
 
 def _rewrite_calls(
-    source: Source, line: int, modules: Mapping[str, torch.nn.RNNBase]
+    source: Source,
+    line: int,
+    modules: Mapping[str, torch.nn.RNNBase],
+    calls: list[ast.Call],
+    *,
+    is_packed: bool,
 ) -> tuple[Rewritten, str]:
     """The text with a function's calls of torch's own recurrent modules as scans; their classes."""
-    calls = {
-        node: modules[node.func.attr]
-        for node in ast.walk(source.function)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in modules
-    }
-    if not any(node.lineno <= line <= (node.end_lineno or 0) for node in calls):
+    runs = [
+        call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in modules
+    ]
+    if is_packed and not runs:
+        raise CannotRewrite(
+            "the rows are not packed in the function that runs the recurrent module"
+        )
+    if not is_packed and not any(spans(run, line) for run in runs):
         raise CannotRewrite("the line does not call a recurrent module of torch by its name")
-    pieces: list[Piece] = []
-    taken = source.names
-    kinds: dict[str, str] = {}
-    for call, module in calls.items():
+    if is_packed and {"_packed", "_padded"} & source.names:
+        raise CannotRewrite("the function already uses a name that the rewrite needs")
+    pieces, helpers = list[Piece](), dict[str, str]()
+    for called, keywords, ours, helper in _PACKS if is_packed else ():
+        for call in (call for call in calls if last_name(call.func) == called):
+            _refuse_keywords(call, keywords)
+            pieces.append(source.put(call.func, ours))
+            helpers[ours] = helper.replace("{torch}", source.torch).strip()
+    texts: list[str] = []
+    for run in runs:
+        assert isinstance(run.func, ast.Attribute)
+        module = modules[run.func.attr]
         _refuse(module)
+        if is_packed and (not run.args or isinstance(run.args[0], ast.Starred)):
+            raise CannotRewrite("the recurrent module is called with keyword arguments")
         kind = _kind_of(module)
-        name = free_name(f"_{kind.lower()}", taken)
-        if kind not in kinds:
-            one = any(map(_shares_storage, calls.values()))
-            pieces.append(_helper(source, _cell_of(_WHOLE, name, kind, source.torch, shared=one)))
-        kinds[kind] = name
-        owner = source.of(call.func)
-        pieces.append(Piece(source.start(call), source.end(call.func), name))
-        given = call.args[0] if call.args else call.keywords[0]
-        pieces.append(Piece(source.start(given), source.start(given), f"{owner}, "))
-    return source.replace(pieces), " and ".join(text.partition("_")[0] for text in kinds)
+        name = free_name(f"_{kind.lower()}", source.names)
+        one = any(map(_shares_storage, modules.values()))
+        helpers[kind] = _write_cell(name, kind, source.torch, is_packed=is_packed, shared=one)
+        texts.append(kind.partition("_")[0])
+        first = run.args[0] if run.args else run.keywords[0]
+        start = source.start(first)
+        pieces += [source.put(run.func, name), Piece(start, start, f"{source.of(run.func)}, ")]
+    pieces.append(_put_first(source, "\n\n".join(helpers.values())))
+    return source.replace(pieces), " and ".join(dict.fromkeys(texts))
 
 
-def _rewrite_whole(text: str, line: int, module: torch.nn.RNNBase) -> tuple[Rewritten, str]:
+def _rewrite_whole(source: Source, module: torch.nn.RNNBase) -> tuple[Rewritten, str]:
     """The text with the `forward` of torch's own recurrent module as a scan; its class."""
     _refuse(module)
-    source = Source(text, line)
     kind = _kind_of(module)
     name = free_name(f"_{kind.lower()}", source.names)
-    message = ", ".join(argument.arg for argument in source.function.args.args)
-    cell = _cell_of(_WHOLE, name, kind, source.torch, shared=_shares_storage(module))
-    piece = _helper(source, f"{cell.strip()}\n\nreturn {name}({message})")
+    arguments = ", ".join(argument.arg for argument in source.function.args.args)
+    cell = _write_cell(name, kind, source.torch, shared=_shares_storage(module))
+    piece = _put_first(source, f"{cell}\n\nreturn {name}({arguments})")
     body = Piece(piece.start, source.end(source.function.body[-1]), piece.text.rstrip())
     return source.replace([body]), kind.partition("_")[0]
 
@@ -252,21 +275,14 @@ def _shares_storage(module: torch.nn.RNNBase) -> bool:
     return len({weight.untyped_storage().data_ptr() for weight in weights}) < len(weights)
 
 
-def _helper(source: Source, text: str) -> Piece:
-    """A function that another one uses, before its first statement."""
-    first = _first_statement(source)
-    at, indent = source.start(first), source.indent(first)
+def _put_first(source: Source, text: str) -> Piece:
+    """Functions that another one uses, before its first statement."""
+    body = source.function.body[ast.get_docstring(source.function) is not None :]
+    if not body:
+        raise CannotRewrite("the function has no statement")
+    at, indent = source.start(body[0]), source.indent(body[0])
     deeper = "\n".join(f"{indent}{part}" if part else "" for part in text.split("\n"))
     return Piece(at, at, f"{deeper.strip()}\n\n{indent}")
-
-
-def _first_statement(source: Source) -> ast.stmt:
-    """The first statement after a docstring."""
-    body = source.function.body
-    documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
-    if len(body) == 1 and documented:
-        raise CannotRewrite("the function has no statement")
-    return body[1 if documented else 0]
 
 
 def _refuse(module: torch.nn.RNNBase) -> None:
@@ -277,26 +293,16 @@ def _refuse(module: torch.nn.RNNBase) -> None:
         raise CannotRewrite("the module applies dropout between its layers in training mode")
 
 
-def _cell_of(
-    template: str,
-    name: str,
-    kind: str,
-    torch_name: str,
-    cell: str = "step(carry, each, w=weights[1], bias=bias)",
-    masked: str = "",
-    scanned: str = "inputs",
-    shared: bool = False,
+def _write_cell(
+    name: str, kind: str, torch_name: str, *, is_packed: bool = False, shared: bool = False
 ) -> str:
     """The text of a function that runs the cell of a kind of module for each step.
 
     Args:
-        template: with `{name}`, `{kind}`, `{layers}`, `{torch}` and `{last}`.
         name: of the function.
         kind: as of `_kind_of`.
         torch_name: what torch is called there.
-        cell: the function that is one step of the cell, with what it takes.
-        masked: what makes the step of the scan of it, if it is another one.
-        scanned: what the scan goes through.
+        is_packed: whether its rows are of different lengths, so that a mask keeps their states.
         shared: whether the module's weights are parts of one storage, which a scan refuses.
     """
     lstm = kind == "LSTM"
@@ -305,71 +311,26 @@ def _cell_of(
     step = _STEPS[kind.partition("_")[0]].format(linear=linear, act=act).strip()
     step = "\n".join(f"{' ' * 16}{line}" for line in step.splitlines())
     layers = _LAYERS.format(
-        cell=cell,
+        cell=_CELL if is_packed else "step(carry, each, w=weights[1], bias=bias)",
         zeros="zeros, zeros" if lstm else "zeros,",
         given="hx" if lstm else "(hx,)",
-        step=step + masked.replace("{torch}", torch_name).rstrip(),
+        step=step + (_MASKED.replace("{torch}", torch_name).rstrip() if is_packed else ""),
         linear=linear,
-        scanned=scanned,
+        scanned="(inputs, alive)" if is_packed else "inputs",
         weights=_OF_ONE_STORAGE if shared else "rnn.all_weights[number]",
         torch=torch_name,
     )
-    return template.format(
-        name=name,
-        kind=f"torch.nn.{kind.partition('_')[0]}",
-        layers=layers.strip("\n"),
-        torch=torch_name,
-        last="last" if lstm else "last[0]",
-    ).strip()
-
-
-def _rewrite_packed(
-    source: Source, modules: Mapping[str, torch.nn.RNNBase]
-) -> tuple[Rewritten, str]:
-    """The text with a function's recurrent modules of packed rows as masked scans."""
-    calls = [node for node in ast.walk(source.function) if isinstance(node, ast.Call)]
-    packs = [call for call in calls if _name(call) == _PACK]
-    pads = [call for call in calls if _name(call) == _PAD]
-    runs = [
-        call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in modules
-    ]
-    if not packs or not runs:
-        raise CannotRewrite(
-            "the rows are not packed in the function that runs the recurrent module"
+    return (
+        (_RNN if is_packed else _WHOLE)
+        .format(
+            name=name,
+            kind=f"torch.nn.{kind.partition('_')[0]}",
+            layers=layers.strip("\n"),
+            torch=torch_name,
+            last="last" if lstm else "last[0]",
         )
-    if {"_packed", "_padded"} & source.names:
-        raise CannotRewrite("the function already uses a name that the rewrite needs")
-    pieces, helpers, kinds = list[Piece](), {"": _PACKED}, list[str]()
-    for pack in packs:
-        _refuse_keywords(pack, _PACK_GIVEN)
-        pieces.append(Piece(source.start(pack), source.end(pack.func), "_packed"))
-    for pad in pads:
-        _refuse_keywords(pad, _PAD_GIVEN)
-        pieces.append(Piece(source.start(pad), source.end(pad.func), "_padded"))
-        helpers["padded"] = _PADDED
-    for run in runs:
-        assert isinstance(run.func, ast.Attribute)
-        module = modules[run.func.attr]
-        _refuse(module)
-        if not run.args or isinstance(run.args[0], ast.Starred):
-            raise CannotRewrite("the recurrent module is called with keyword arguments")
-        kind = _kind_of(module)
-        name = f"_{kind.lower()}"
-        one = any(map(_shares_storage, modules.values()))
-        helpers[kind] = _cell_of(
-            _RNN, name, kind, source.torch, _CELL, _MASKED, "(inputs, alive)", one
-        )
-        kinds.append(kind.partition("_")[0])
-        owner = source.of(run.func)
-        pieces.append(Piece(source.start(run), source.end(run.func), name))
-        pieces.append(Piece(source.start(run.args[0]), source.start(run.args[0]), f"{owner}, "))
-    texts = (helper.replace("{torch}", source.torch).strip() for helper in helpers.values())
-    pieces.append(_helper(source, "\n\n".join(texts)))
-    return source.replace(pieces), " and ".join(dict.fromkeys(kinds))
-
-
-def _name(call: ast.Call) -> str:
-    return getattr(call.func, "attr", getattr(call.func, "id", ""))
+        .strip()
+    )
 
 
 def _refuse_keywords(call: ast.Call, known: tuple[str, ...]) -> None:
@@ -377,6 +338,5 @@ def _refuse_keywords(call: ast.Call, known: tuple[str, ...]) -> None:
         keyword.arg not in known for keyword in call.keywords
     ):
         raise CannotRewrite("the call that packs the rows is not supported")
-    first = call.keywords[0].arg if call.keywords and not call.args else None
-    if first is not None:
+    if call.keywords and not call.args:
         raise CannotRewrite("the rows are passed by keyword")
