@@ -20,7 +20,7 @@ from export_engine.findings import Finding, Kind, copies_of_shared_inputs
 from export_engine.fixes import export_options, other_mode
 from export_engine.fixes.assumptions import with_answers
 from export_engine.fixes.code import size_branches
-from export_engine.fixes.code.text_edits import CannotRewrite
+from export_engine.fixes.code.text_edits import CannotRewrite, Source, spans
 from export_engine.fixes.code.try_edit import make_fix, try_edit
 from export_engine.fixes.excluded_calls import as_failure
 from export_engine.fixes.rewrite import offer
@@ -137,8 +137,9 @@ def _keep_both(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
     if place is None or not is_own(original_file(place.file)):
         return
     text, line = text_in_effect(request.edits, original_file(place.file), place.line)
-    for asked in (text, _asking_a_tensor(text, line)):
+    for of_tensor in (False, True):
         try:
+            asked = _ask_tensor(text, line) if of_tensor else text
             rewritten = rewrite(request, original_file(place.file), asked, line)
         except CannotRewrite:
             continue
@@ -153,44 +154,25 @@ def _keep_both(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
         return
 
 
-def _asking_a_tensor(text: str, line: int) -> str:
-    """A text whose test at a line asks a tensor, where torch would decide that of a size itself."""
-    tests = [
-        node.test
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.If | ast.IfExp)
-        and node.test.lineno <= line <= (node.test.end_lineno or node.test.lineno)
-    ]
-    pair = _tensor_test(tests[0]) if tests else None
-    if pair is None:
-        return text
-    old, new = pair
-    lines = text.splitlines(keepends=True)
-    row = lines[old.lineno - 1].encode()
-    row = row[: old.col_offset] + new.encode() + row[old.end_col_offset :]
-    lines[old.lineno - 1] = row.decode()
-    return "".join(lines)
-
-
-def _tensor_test(test: ast.expr) -> tuple[ast.expr, str] | None:
-    """What to write in a test on a size, and in place of what, so that a tensor decides it."""
-    if test.lineno != test.end_lineno:
-        return None
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        sides = (test.left, test.comparators[0])
-        size = next((side for side in sides if not isinstance(side, ast.Constant)), None)
-        return None if size is None else (size, _TENSOR.format(ast.unparse(size)))
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = test.operand
-        return (test, f"{_TENSOR.format(ast.unparse(inner))} == 0") if _is_plain(inner) else None
-    return (test, f"{_TENSOR.format(ast.unparse(test))} != 0") if _is_plain(test) else None
+def _ask_tensor(text: str, line: int) -> str:
+    """A text whose test on a line asks a tensor, where torch would decide that of a size itself."""
+    source = Source(text, line)
+    branches = [n for n in ast.walk(source.function) if isinstance(n, ast.If | ast.IfExp)]
+    for test in (branch.test for branch in branches if spans(branch.test, line)):
+        old, size, end = test, test, " != 0"
+        match test:
+            case ast.Compare(left, [_], [right]):
+                old = size = right if isinstance(left, ast.Constant) else left
+                end = ""
+            case ast.UnaryOp(ast.Not(), size):
+                end = " == 0"
+        if end and not isinstance(size, ast.Attribute | ast.Subscript | ast.Name | ast.Call):
+            return text
+        return source.replace([source.put(old, _TENSOR.format(source.of(size)) + end)]).text
+    return text
 
 
 _TENSOR = "torch.scalar_tensor({}, dtype=torch.int64)"
-
-
-def _is_plain(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute | ast.Subscript | ast.Name | ast.Call)
 
 
 def _as_spec(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
