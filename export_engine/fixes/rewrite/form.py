@@ -52,8 +52,7 @@ class Function(NamedTuple):
 
     def with_body(self, body: Block) -> Function:
         """The function with another body; itself where it is the same."""
-        own = self.node.body
-        if len(body) == len(own) and all(a is b for a, b in zip(body, own, strict=True)):
+        if is_same(body, self.node.body):
             return self
         result = copy(self.node)
         result.body = body
@@ -194,7 +193,7 @@ def map_children(node: Node, change: Callable[[ast.AST], Any]) -> Node:
                 changed[field] = new
         elif isinstance(value, list):
             items = [change(item) if isinstance(item, ast.AST) else item for item in value]
-            if any(a is not b for a, b in zip(items, value, strict=True)):
+            if not is_same(items, value):
                 changed[field] = items
     if not changed:
         return node
@@ -214,20 +213,26 @@ def change_blocks(
     node: ast.stmt, statement: Callable[[ast.stmt], Block], expression: Callable[[ast.AST], object]
 ) -> ast.stmt:
     """A statement whose expressions, and the statements within, are changed; itself if none is."""
+    changed = change_children(node, lambda n: n if isinstance(n, ast.stmt) else expression(n))
+    return map_blocks(changed, lambda block: [new for old in block for new in statement(old)])
+
+
+def map_blocks(node: ast.stmt, change: Callable[[Block], Block]) -> ast.stmt:
+    """A statement whose blocks are changed; itself if none is."""
     fields = {
-        part: [new for old in block for new in statement(old)]
+        part: change(block)
         for part in ("body", "orelse", "finalbody")
         if isinstance(block := getattr(node, part, None), list) and block
     }
-    changed = change_children(node, lambda n: n if isinstance(n, ast.stmt) else expression(n))
-    if all(
-        len(block) == len(getattr(node, part))
-        and all(a is b for a, b in zip(block, getattr(node, part), strict=True))
-        for part, block in fields.items()
-    ):
-        return changed
-    result = type(node)(**{**dict(ast.iter_fields(changed)), **fields})
+    if all(is_same(block, getattr(node, part)) for part, block in fields.items()):
+        return node
+    result = type(node)(**{**dict(ast.iter_fields(node)), **fields})
     return mark(ast.copy_location(result, node), node)
+
+
+def is_same(one: Sequence[object], other: Sequence[object]) -> bool:
+    """Whether two lists hold the same objects."""
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
 
 
 def load(name: str) -> ast.Name:
@@ -335,7 +340,7 @@ def start_numbers(node: ast.Assign, start: Callable[[str, ast.expr], ast.expr]) 
                 start(part.id, value) if isinstance(part, ast.Name) and _is_number(value) else value
                 for part, value in zip(parts, values, strict=True)
             ]
-            if any(a is not b for a, b in zip(expressions, values, strict=True)):
+            if not is_same(expressions, values):
                 return ast.Tuple(expressions, ast.Load())
     return node.value
 

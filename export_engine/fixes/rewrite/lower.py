@@ -36,9 +36,11 @@ from export_engine.fixes.rewrite.form import (
     find_site,
     find_stored,
     is_own,
+    is_same,
     let,
     load,
     make_function,
+    map_blocks,
     mark,
     method,
     parse_expression,
@@ -644,19 +646,7 @@ class Lowering(Loops):
             case ast.Assign([ast.Tuple(parts)], ast.Tuple()):
                 masks = [self.masks.get(getattr(expression, "id", "")) for expression in parts]
                 return [node, *(let(text, ast.List([], ast.Load())) for text in masks if text)]
-        changed: dict[str, Block] = {}
-        for part in ("body", "orelse"):
-            block = getattr(node, part, None)
-            if block and isinstance(block, list) and isinstance(block[0], ast.stmt):
-                placed = self._place(block)
-                if len(placed) != len(block) or any(
-                    a is not b for a, b in zip(placed, block, strict=False)
-                ):
-                    changed[part] = placed
-        if not changed:
-            return [node]
-        made_node = type(node)(**{**dict(ast.iter_fields(node)), **changed})
-        return [_like(ast.copy_location(made_node, node), node)]
+        return [map_blocks(node, self._place)]
 
     def _as_written(self, node: ast.Assign) -> Block:
         """`x = written(x, i, v)` as a clone, and a write into it."""
@@ -772,17 +762,10 @@ class Lowering(Loops):
                 value = start_numbers(node, self._start_number)
                 if value is not node.value:
                     return mark(ast.Assign(node.targets, value, lineno=0), node)
-            case ast.FunctionDef() if self.facts.tensors and not is_own(node):
-                fields = {
-                    **dict(ast.iter_fields(node)),
-                    "body": [self._final(s) for s in node.body],
-                }
-                return _like(ast.copy_location(ast.FunctionDef(**fields), node), node)
-            case ast.For() | ast.While() | ast.If():
-                body = [self._final(other_statement) for other_statement in node.body]
-                other = [self._final(other_statement) for other_statement in node.orelse]
-                fields = {**dict(ast.iter_fields(node)), "body": body, "orelse": other}
-                return _like(ast.copy_location(type(node)(**fields), node), node)
+            case ast.FunctionDef() if is_own(node) or not self.facts.tensors:
+                return node
+            case ast.FunctionDef() | ast.For() | ast.While() | ast.If():
+                return map_blocks(node, lambda block: [self._final(n) for n in block])
         return node
 
     def _start_number(self, name: str, value: ast.expr) -> ast.expr:
@@ -815,7 +798,7 @@ def _like(made: ast.stmt, node: ast.stmt) -> ast.stmt:
             continue
         same = new is old
         if isinstance(new, list) and isinstance(old, list):
-            same = len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
+            same = is_same(new, old)
         if not same:
             return mark(made, node)
     return node

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from copy import copy
 from typing import Any
 
 from export_engine.fixes.rewrite.analysis import Liveness
@@ -14,6 +13,7 @@ from export_engine.fixes.rewrite.form import (
     find_loaded,
     find_stored,
     is_own,
+    map_blocks,
     map_children,
     mark,
     without_last_name,
@@ -98,23 +98,13 @@ def _inline(body: Block, synthetic: set[str]) -> Block:
 
 
 def _within(node: ast.stmt, synthetic: set[str]) -> ast.stmt:
-    changed: dict[str, Block] = {}
-    for part in ("body", "orelse"):
-        block = getattr(node, part, None)
-        if block and isinstance(block, list) and isinstance(block[0], ast.stmt):
-            inner = _inline(block, synthetic)
-            if isinstance(node, ast.FunctionDef):
-                inner = _tidy(inner)
-            if len(inner) != len(block) or any(
-                a is not b for a, b in zip(inner, block, strict=True)
-            ):
-                changed[part] = inner
-    if not changed:
-        return node
-    statement = copy(node)
-    for part, inner in changed.items():
-        setattr(statement, part, inner)
-    return mark(statement, node)
+    is_function = isinstance(node, ast.FunctionDef)
+
+    def change(block: Block) -> Block:
+        inner = _inline(block, synthetic)
+        return _tidy(inner) if is_function else inner
+
+    return map_blocks(node, change)
 
 
 def _find_reader(body: Block, at: int, name: str, value: ast.expr) -> int:
