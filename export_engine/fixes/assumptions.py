@@ -13,7 +13,7 @@ from dataclasses import replace
 from export_engine.attempt import Attempt, Exported, Failed, Fix, Request
 from export_engine.diagnose import UnbackedSize, diagnose
 from export_engine.fixes.excluded_calls import find_accepted_call
-from export_engine.fixes.try_fixes import change_shapes, try_shapes
+from export_engine.fixes.try_fixes import change_shapes, read_failure, try_shapes
 from export_engine.shapes import Named, Relation, Shapes, ShapesError, Spec, holds_always, name_size
 from export_engine.source import Stack
 from export_engine.torch_internals import missing_shapes_spec
@@ -25,12 +25,9 @@ _SHOWN = 3
 
 def suggest_assumptions(attempt: Failed) -> Iterator[Fix]:
     """Assumptions for a diagnosed attempt."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    before = request.shapes if request else None
-    facts = diagnosis.facts if diagnosis else None
-    if diagnosis is None or not isinstance(facts, UnbackedSize):
-        return
-    if request is None or before is None or not before.unbacked:
+    request, diagnosis = read_failure(attempt)
+    before, facts = request.shapes, diagnosis.facts
+    if before is None or not before.unbacked or not isinstance(facts, UnbackedSize):
         return
     shapes, result = with_answers(attempt, request, before)
     if shapes != before and not (isinstance(result, Failed) and _fails_alike(result, attempt)):
@@ -123,14 +120,12 @@ def find_new_assumptions(before: Shapes, after: Shapes) -> list[Relation]:
     relations = [assumption for assumption in after.assumptions if assumption.said not in items]
     old = {**before.dims(), **{name: (s.low, s.high) for name, s in before.ints().items()}}
     new = {**after.dims(), **{name: (s.low, s.high) for name, s in after.ints().items()}}
-    bounds = []
-    for name, (low, high) in new.items():
-        if name not in old:
-            continue
-        if low != old[name][0] and low is not None:
-            bounds.append(Relation(">=", name_size(name), low))
-        if high != old[name][1] and high is not None:
-            bounds.append(Relation("<=", name_size(name), high))
+    bounds = [
+        Relation(sign, name_size(name), limit)
+        for name, limits in new.items()
+        for sign, limit, was in zip((">=", "<="), limits, old.get(name, limits), strict=True)
+        if limit is not None and limit != was
+    ]
     return bounds + relations
 
 

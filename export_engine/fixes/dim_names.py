@@ -21,12 +21,9 @@ from export_engine.traced_sizes import InputDim, leaf_values, size_facts
 
 def suggest_couplings(attempt: Failed) -> Iterator[Fix]:
     """The shapes with the other inputs' equal sizes under the same names, if that exports."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    facts = diagnosis.facts if diagnosis is not None else None
-    before = request.shapes if request is not None else None
-    if request is None or diagnosis is None or before is None or before.unbacked:
-        return
-    if not isinstance(facts, SizesViolated):
+    request, diagnosis = read_failure(attempt)
+    before, facts = request.shapes, diagnosis.facts
+    if before is None or before.unbacked or not isinstance(facts, SizesViolated):
         return
     wanted: dict[int, Named] = {}
     for problem in facts.problems:

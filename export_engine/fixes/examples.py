@@ -7,28 +7,24 @@ from functools import partial
 
 from export_engine.attempt import Failed, Fix, Request
 from export_engine.diagnose import ExampleOutside, PinnedElsewhere, ZeroOrOne
-from export_engine.fixes.try_fixes import change_shapes
+from export_engine.fixes.try_fixes import change_shapes, read_failure
 from export_engine.shapes import Auto, Bounds, Dynamic, Named, Pinned, Shapes
 from export_engine.traced_sizes import InputDim, InputPlace, name_of, with_size
 
 
 def suggest_example(attempt: Failed) -> Iterator[Fix]:
     """An example of larger sizes for a diagnosed attempt."""
-    facts = attempt.diagnosis.facts if attempt.diagnosis is not None else None
-    if isinstance(facts, ZeroOrOne) and attempt.request is not None:
-        yield _larger(attempt.request, facts.dims)
-
-
-def _larger(request: Request, dims: Sequence[InputPlace]) -> Fix:
-    sizes = {dim: _size_of_two(request, dim) for dim in dims}
+    request, diagnosis = read_failure(attempt)
+    if not isinstance(diagnosis.facts, ZeroOrOne):
+        return
+    sizes = {dim: _size_of_two(request, dim) for dim in diagnosis.facts.dims}
     of_size = {
         size: ", ".join(str(dim) for dim, number in sizes.items() if number == size)
         for size in sizes.values()
     }
     text = " and ".join(f"size {size} for {places}" for size, places in of_size.items())
     places = ", ".join(of_size.values())
-
-    return Fix(
+    yield Fix(
         kind="inputs",
         title=f"Use an example of {text}",
         why="An example larger than 1 keeps the size dynamic. Your own arguments are unchanged; "
@@ -56,12 +52,11 @@ def _size_of_two(request: Request, dim: InputPlace) -> int:
 
 def iter_wider_ranges(attempt: Failed) -> Iterator[Fix]:
     """The range made wide enough for the example, or an example from within the range."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    shapes = request.shapes if request else None
-    facts = diagnosis.facts if diagnosis else None
+    request, diagnosis = read_failure(attempt)
+    shapes, facts = request.shapes, diagnosis.facts
     if shapes is not None and isinstance(facts, PinnedElsewhere):
         yield from _of_pins(shapes, facts.dims)
-    if request is None or shapes is None or not isinstance(facts, ExampleOutside):
+    if shapes is None or not isinstance(facts, ExampleOutside):
         return
     dim = facts.dim
     name = name_of(dim)

@@ -32,7 +32,7 @@ from export_engine.error_text import error_text
 from export_engine.fixes.assumptions import make_static, shapes_spec_fix
 from export_engine.fixes.examples import iter_wider_ranges
 from export_engine.fixes.excluded_calls import allows, as_traced, calls_without, find_accepted_size
-from export_engine.fixes.try_fixes import change_shapes, try_request, try_shapes
+from export_engine.fixes.try_fixes import change_shapes, read_failure, try_request, try_shapes
 from export_engine.shapes import Named, Shapes, Spec
 from export_engine.torch_internals import (
     callable_module,
@@ -66,23 +66,20 @@ _SETS = (
 
 def suggest_shapes(attempt: Failed) -> Iterator[Fix | NoFix]:
     """Fixes of shapes for a diagnosed attempt, or why there is none."""
-    if attempt.diagnosis is None:
-        return
-    if attempt.diagnosis.kind is Kind.EXAMPLE_OUT_OF_RANGE:
+    _, diagnosis = read_failure(attempt)
+    if diagnosis.kind is Kind.EXAMPLE_OUT_OF_RANGE:
         yield from iter_wider_ranges(attempt)
-    elif isinstance(attempt.diagnosis.facts, SizeLookedUp):
-        yield from _at_the_example(attempt, attempt.diagnosis.facts.dims)
-    elif attempt.diagnosis.kind in (Kind.SHAPES_VIOLATED, Kind.ZERO_ONE):
+    elif isinstance(diagnosis.facts, SizeLookedUp):
+        yield from _at_the_example(attempt, diagnosis.facts.dims)
+    elif diagnosis.kind in (Kind.SHAPES_VIOLATED, Kind.ZERO_ONE):
         yield from _suggest_solutions(attempt)
 
 
 def suggest_untried(attempt: Failed) -> Iterator[Fix]:
     """Beside a better fix: the shapes that the failed trace allows, without an export of them."""
-    before = attempt.request.shapes if attempt.request else None
-    facts = size_facts(attempt) if before is not None else None
-    if before is None or facts is None or attempt.diagnosis is None:
-        return
-    if attempt.diagnosis.kind is Kind.SHAPES_VIOLATED:
+    request, diagnosis = read_failure(attempt)
+    before, facts = request.shapes, size_facts(attempt)
+    if before is not None and facts is not None and diagnosis.kind is Kind.SHAPES_VIOLATED:
         solution = solve(facts)
         if solution.problems and all(problem.kind != "tied" for problem in solution.problems):
             yield _as_fix(_Answer(solution.shapes, solution.problems, attempt), before, attempt)
@@ -103,16 +100,14 @@ class _Answer:
 
 
 def _suggest_solutions(attempt: Failed) -> Iterator[Fix | NoFix]:
-    before = attempt.request.shapes if attempt.request else None
-    answer = _search(attempt)
+    before, answer = read_failure(attempt)[0].shapes, _search(attempt)
     if before is None:
         return
     if answer is None:
         yield from shapes_spec_fix(attempt, before, (), otherwise_lossy=True)
         return
     exported = answer.attempt if isinstance(answer.attempt, Exported) else None
-    useless = _find_rejected_example(exported) if exported is not None else None
-    if useless is not None:
+    if exported is not None and (useless := _find_rejected_example(exported)) is not None:
         yield useless
         return
     yield _as_fix(answer, before, attempt)
@@ -174,10 +169,10 @@ def _pin_sizes(before: Shapes, dims: Sequence[InputDim]) -> Fix:
 
 def _at_the_example(attempt: Failed, dims: Sequence[InputDim]) -> Iterator[Fix]:
     """The sizes made static of which the code needs the number."""
-    before = attempt.request.shapes if attempt.request else None
-    if before is None or attempt.diagnosis is None:
+    request, diagnosis = read_failure(attempt)
+    before, names = request.shapes, [name_of(dim) for dim in dims]
+    if before is None:
         return
-    names = [name_of(dim) for dim in dims]
     listed = ", ".join(dict.fromkeys(names))
     yield make_static(
         before,
@@ -185,7 +180,7 @@ def _at_the_example(attempt: Failed, dims: Sequence[InputDim]) -> Iterator[Fix]:
         names,
         why="The program then contains the value that the code looks up for this size.",
         gives_up=f"{listed} can only be {', '.join(dict.fromkeys(str(d.example) for d in dims))}",
-        stack=attempt.diagnosis.stack,
+        stack=diagnosis.stack,
     )
 
 
@@ -202,9 +197,8 @@ def _find_model_refusal(answer: _Answer) -> Trial | None:
 
 def _search(attempt: Failed) -> _Answer | None:
     """Solves, exports to confirm, and solves again with that export's facts."""
-    request = attempt.request
-    facts = size_facts(attempt)
-    if request is None or facts is None:
+    (request, _), facts = read_failure(attempt), size_facts(attempt)
+    if facts is None:
         return None
     problems: dict[str, ShapeViolation] = {}
     tried: set[Shapes] = {facts.shapes}
@@ -226,7 +220,7 @@ def _search(attempt: Failed) -> _Answer | None:
             again = solve(facts, automatic)
             problems |= {p.text: p for p in solve(facts).problems if p.lossy}
             answer = _Answer(solution.shapes, tuple(problems.values()), result)
-            lossy = any(other_problem.lossy for other_problem in again.problems)
+            lossy = any(p.lossy for p in again.problems)
             if result.verdict == "refused" and again.shapes not in tried and not lossy:
                 # a condition that only this trace came to says more than those before
                 pairs = {(p.kind, p.dims) for p in again.problems}

@@ -186,8 +186,8 @@ def offer_edit(
         bounds: whether they are looked for: `first` is also where it leads to another failure.
         fields: of the fix. Of one that is `lossy`, the program may lack what eager writes.
     """
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if found is None or request is None or diagnosis is None:
+    request, diagnosis = read_failure(attempt)
+    if found is None:
         return None
     fix = make_fix(request, edit, found, stack=diagnosis.stack, **fields)
     agreement = found.agreement if isinstance(found, Exported) else None

@@ -16,7 +16,7 @@ from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
 from export_engine.fixes.code.eager_trials import REACHED, agrees
 from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Rewritten, Source
 from export_engine.fixes.code.try_edit import make_edit, offer_edit, stacks_of, try_edit
-from export_engine.fixes.try_fixes import tell
+from export_engine.fixes.try_fixes import read_failure, tell
 from export_engine.source import Location
 
 _KINDS = (Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE)
@@ -41,8 +41,8 @@ def suggest_chunks(attempt: Failed) -> Iterator[Fix]:
 
     torch reports the line that checked a size, mostly one that uses a chunk.
     """
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
+    request, diagnosis = read_failure(attempt)
+    if diagnosis.kind not in _KINDS:
         return
     for place in _places(attempt):
         text, line = text_in_effect(request.edits, place.file, place.line)
@@ -85,13 +85,10 @@ def _chunks(text: str, line: int) -> Iterator[tuple[int, AtOnce]]:
 
 def _fix(attempt: Failed, edit: Edit, line: int) -> Fix | None:
     """The fix that an edit is, by itself or with bounds of the sizes; None if it leads nowhere."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    assert request is not None
-    assert diagnosis is not None
     title = f"Compute the chunks of line {line} at once"
     tell(f"{title[0].lower()}{title[1:]}")
     gives_up = "All chunks are in memory at once."
-    result = try_edit(request, edit)
+    result = try_edit(read_failure(attempt)[0], edit)
     return offer_edit(attempt, edit, result, title=title, why=_WHY, gives_up=gives_up)
 
 

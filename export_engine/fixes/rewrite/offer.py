@@ -20,7 +20,7 @@ from export_engine.fixes.export_options import describe_refused
 from export_engine.fixes.rewrite.form import NotStaged
 from export_engine.fixes.rewrite.rewriting import Rewritten, Staged, is_asked, lower, probe
 from export_engine.fixes.rewrite.shrinking import NO_ELEMENT
-from export_engine.fixes.try_fixes import tell
+from export_engine.fixes.try_fixes import read_failure, tell
 
 _KINDS = frozenset(
     {
@@ -58,8 +58,8 @@ _COSTS = {
 
 def suggest_rewrite(attempt: Failed) -> Iterator[Fix | NoFix]:
     """The function at a failure with its staged sites rewritten, or why it is not."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
+    request, diagnosis = read_failure(attempt)
+    if diagnosis.kind not in _KINDS:
         return
     tried: set[tuple[str, str]] = set()
     for place in find_fixing_places(attempt):
@@ -105,10 +105,7 @@ def _try_each(attempt: Failed, staged: Staged) -> Fix | None:
 
 def _try(attempt: Failed, made: Rewritten) -> Fix | None:
     """A rewritten function as a fix, tried; None where it leads nowhere."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    assert request is not None
-    assert diagnosis is not None
-    edit: Edit = made.edit
+    (request, diagnosis), edit = read_failure(attempt), made.edit
     switched = made.needs_strict and not request.strict
     if switched:
         request = request.with_changes(strict=True)

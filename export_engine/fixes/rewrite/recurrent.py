@@ -22,7 +22,7 @@ from export_engine.fixes.code.text_edits import (
     spans,
 )
 from export_engine.fixes.code.try_edit import find_fixing_places, make_edit, offer_edit, try_edit
-from export_engine.fixes.try_fixes import tell
+from export_engine.fixes.try_fixes import read_failure, tell
 
 _KINDS = (Kind.LOOP_ON_DATA, Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE)
 _COSTS = "The program rejects length 0 and runs only on backends that support scan."
@@ -134,8 +134,8 @@ _MASKED = """
 
 def suggest_recurrent_scan(attempt: Failed) -> Iterator[Fix | NoFix]:
     """The scan for a recurrent module of torch that fixes a length, or why there is none."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
+    request, diagnosis = read_failure(attempt)
+    if diagnosis.kind not in _KINDS:
         return
     own = _find_modules(request.target)
     whole = _of_torch_alone(request.target)
