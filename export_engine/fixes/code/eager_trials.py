@@ -7,8 +7,8 @@ is tried on values and sizes at which the loop skips iterations.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from functools import partial
 from typing import Any
 
@@ -72,16 +72,16 @@ def agrees(
         telling = [(n, r) for n, r, tells in accepted if tells and n < len(usual)]
 
         def is_reached(probe: Edit) -> bool:
-            by: set[int] = set()
+            edits, count = with_edit(request, probe).edits, 0
+            with closing(_run_each(edits, telling, patience)) as results:
+                for _, result in results:
+                    count += isinstance(result, Exception) and REACHED in str(result)
+                    if count == fewest:
+                        return True
+            return False
 
-            def note_reached(number: int, result: Any) -> bool:
-                if isinstance(result, Exception) and REACHED in str(result):
-                    by.add(number)
-                return len(by) >= fewest
-
-            edits = with_edit(request, probe).edits
-            return bool(telling) and _run_each(edits, telling, note_reached, patience)
-
+        if probes and not telling:
+            return False
         return bool(accepted) and all(map(is_reached, probes))
 
 
@@ -95,15 +95,8 @@ def takes_what_eager_takes(request: Request, edit: Edit, found: Exported) -> boo
     filled = memory_filled_in_calls(op.name for op in ops_of(found.program))
     with as_exported(request), filled, torch.no_grad():
         inputs = [*_inputs(request, _FEW[0], range(0)), *_of_other_magnitudes(request, edit)]
-        taken: dict[int, Any] = {}
-
-        def keep_result(number: int, result: Any) -> bool:
-            if not isinstance(result, BaseException):
-                taken[number] = result
-            return False
-
         patience = Deadline()
-        _run_each(request.edits, list(enumerate(inputs)), keep_result, patience)
+        taken = _find_results(request.edits, list(enumerate(inputs)), patience)
         for number, theirs in taken.items():
             try:
                 with _keep_buffers(program):
@@ -155,23 +148,17 @@ def _find_accepted(
     Each with whether its result has elements, in which another answer would show: where their
     number depends on the input, more than one.
     """
-    theirs: dict[int, Any] = {}
-
-    def keep_result(number: int, result: Any) -> bool:
-        if not isinstance(result, BaseException):
-            theirs[number] = result
-        return False
-
-    def differs(number: int, result: Any) -> bool:
-        if isinstance(result, BaseException):
-            return not (number and rejected and str(result).startswith(rejected))
-        return not compare(result, theirs[number]).same
-
-    _run_each(request.edits, inputs, keep_result, patience)
+    theirs = _find_results(request.edits, inputs, patience)
     accepted = [pair for pair in inputs if pair[0] in theirs]
-    edits = with_edit(request, edit).edits
-    if not accepted or _run_each(edits, accepted, differs, patience):
+    if not accepted:
         return []
+    with closing(_run_each(with_edit(request, edit).edits, accepted, patience)) as results:
+        for number, result in results:
+            if isinstance(result, BaseException):
+                if not (number and rejected and str(result).startswith(rejected)):
+                    return []
+            elif not compare(result, theirs[number]).same:
+                return []
     shapes = {number: _shapes(result) for number, result in theirs.items()}
     return [(n, r, _has_elements(shapes[n], shapes.values())) for n, r in accepted]
 
@@ -191,16 +178,21 @@ def _has_elements(shapes: list[tuple[int, ...]], others: Iterable[list[tuple[int
     return False
 
 
-def _run_each(
-    edits: tuple[Edit, ...],
-    inputs: list[tuple[int, Request]],
-    stops: Callable[[int, Any], bool],
-    patience: Deadline,
-) -> bool:
-    """Runs a model on inputs with edits in effect; it is as before.
+def _find_results(
+    edits: tuple[Edit, ...], inputs: list[tuple[int, Request]], patience: Deadline
+) -> dict[int, Any]:
+    """By number of an input that a model takes with edits in effect: its result."""
+    results = _run_each(edits, inputs, patience)
+    return {number: e for number, e in results if not isinstance(e, BaseException)}
 
-    Returns:
-        Whether it stopped.
+
+def _run_each(
+    edits: tuple[Edit, ...], inputs: list[tuple[int, Request]], patience: Deadline
+) -> Generator[tuple[int, Any], None, None]:
+    """The result of a model on each of numbered inputs with edits in effect, or its error.
+
+    The first input is the example, which has all the time that it needs. At the end the model is as
+    it was before.
     """
     target = inputs[0][1].target
     with model_kept(target) as restore, ExitStack() as stack:
@@ -208,7 +200,8 @@ def _run_each(
             stack.enter_context(apply_edits(edits))
         except EditError as error:
             log_internal_error(error, "running the model with a code fix")
-            return stops(inputs[0][0], error)
+            yield inputs[0][0], error
+            return
         for number, request in inputs:
             result: Any
             try:
@@ -218,9 +211,7 @@ def _run_each(
                 result = error
             finally:
                 restore()
-            if stops(number, result):
-                return True
-    return False
+            yield number, result
 
 
 def _inputs(request: Request, seeds: range, sizes: range) -> Iterator[Request]:
