@@ -13,7 +13,6 @@ import torch.distributions
 
 from export_engine.fixes.code.text_edits import (
     CannotRewrite,
-    Function,
     Piece,
     Rewritten,
     Source,
@@ -21,6 +20,7 @@ from export_engine.fixes.code.text_edits import (
     last_name,
     spans,
 )
+from export_engine.fixes.rewrite.analysis import find_written_in_place
 from export_engine.fixes.rewrite.lower import is_message
 
 _QUESTIONS = frozenset(
@@ -220,7 +220,7 @@ def clone_branch_results(text: str, line: int) -> Rewritten:
         raise CannotRewrite("the branch is not a function")
     pieces = []
     parameters = [argument.arg for argument in branch.args.args if argument.arg != "self"]
-    mutated = [name for name in parameters if name in _find_mutated(branch)]
+    mutated = [name for name in parameters if name in find_written_in_place(branch.body)]
     first = branch.body[0]
     at = source.start(first)
     before = text[source.line_start(first) : at]
@@ -241,8 +241,9 @@ def clone_new_operands(text: str, line: int) -> Rewritten:
         raise CannotRewrite("the branch is not a function")
     names = [argument.arg for argument in branch.args.args]
     calls = _find_calls(text, branch)
+    mutated = find_written_in_place(branch.body)
     for at, name in enumerate(names):
-        if name in _find_mutated(branch) and not all(_is_new(call, at) for call in calls):
+        if name in mutated and not all(_is_new(call, at) for call in calls):
             raise CannotRewrite(f"`{name}` may be used outside of the branch")
     if not calls:
         raise CannotRewrite("the call of the branch is not in the file")
@@ -284,22 +285,3 @@ def _clone_returned(source: Source, value: ast.expr) -> list[Piece]:
     if isinstance(value, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
         return [Piece(source.end(value), source.end(value), ".clone()")]
     return []
-
-
-def _find_mutated(branch: Function) -> set[str]:
-    """Names whose tensors a branch writes in place."""
-    names = set()
-    for node in ast.walk(branch):
-        written: ast.expr | None = None
-        if isinstance(node, ast.AugAssign):
-            written = node.target
-        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            written = node.value
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            name = node.func.attr
-            written = node.func.value if name.endswith("_") and not name.endswith("__") else None
-        while isinstance(written, ast.Subscript):
-            written = written.value
-        if isinstance(written, ast.Name):
-            names.add(written.id)
-    return names

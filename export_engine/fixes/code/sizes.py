@@ -11,6 +11,7 @@ import ast
 import math
 import re
 from collections.abc import Iterator
+from itertools import product
 
 from export_engine.attempt import Edit, Request
 from export_engine.fixes.code.eager_trials import agrees_at
@@ -201,12 +202,12 @@ def _is_shape(value: ast.expr) -> bool:
 _SIZES = (*range(2, 11), 15, 16, 17, 25, 31, 32, 33, 36, 63, 64, 65)
 """Where a number in floats may be one off: around powers and squares, and others between."""
 _MOST_ELEMENTS = 2**20
+_METHODS = (
+    *("log", "log2", "log10", "log1p", "exp", "exp2", "sqrt", "sin", "cos"),
+    *("floor", "ceil", "trunc", "round"),
+)
 _OPS: dict[tuple[str, int], str] = {
-    **{
-        (name, 1): f"{{}}.{name}()"
-        for name in ("log", "log2", "log10", "log1p", "exp", "exp2", "sqrt", "sin", "cos")
-    },
-    **{(name, 1): f"{{}}.{name}()" for name in ("floor", "ceil", "trunc", "round")},
+    **{(name, 1): f"{{}}.{name}()" for name in _METHODS},
     **{(name, 1): "{}" for name in ("float", "float64")},
     **{(name, 1): "{}.trunc()" for name in ("int", "int64", "int32", "fix")},
     **{(name, 2): "{torch}.minimum({}, {})" for name in ("min", "minimum")},
@@ -237,30 +238,21 @@ def agrees_at_many_sizes(request: Request, edit: Edit) -> bool:
 
     One name's size is changed, to each size that is small enough to run on.
     """
-    shapes = request.shapes
-    others = [
-        resize(request, shapes, name, size)
-        for name in (shapes.dims() if shapes is not None else ())
-        for size in _SIZES
-        if shapes is not None
-    ]
-    return agrees_at(request, edit, [e for e in others if _elements(e) <= _MOST_ELEMENTS])
-
-
-def _elements(request: Request) -> int:
-    values = leaf_values(request).values()
-    return sum(math.prod(value.shape) for value in values if hasattr(value, "shape"))
+    others, asked = list[Request](), request.shapes
+    for name, size in product(asked.dims() if asked is not None else (), _SIZES):
+        assert asked is not None
+        other = resize(request, asked, name, size)
+        shapes = [getattr(value, "shape", (0,)) for value in leaf_values(other).values()]
+        others += [other] if sum(map(math.prod, shapes)) <= _MOST_ELEMENTS else []
+    return agrees_at(request, edit, others)
 
 
 def by_ops(text: str, line: int) -> Rewritten:
     """The text with each int that a line computes of a size as an op, and its number read back."""
     source = Source(text, line)
     nodes = list(ast.walk(source.function))
-    here = [
-        node
-        for node in nodes
-        if isinstance(node, ast.stmt) and spans(node, line) and not hasattr(node, "body")
-    ]
+    simple = [n for n in nodes if isinstance(n, ast.stmt) and not hasattr(n, "body")]
+    here = [node for node in simple if spans(node, line)]
     read = {node.id for one in here for node in ast.walk(one) if isinstance(node, ast.Name)}
     stores: dict[str, list[ast.stmt]] = {}
     for node in nodes:
