@@ -177,8 +177,7 @@ def _find_state(
     """The parameters and buffers that a test asks, `self.ready`; none if it asks more."""
     model = getattr(request.target, "__self__", request.target)
     arguments = source.function.args.args
-    agreement = found.agreement if found is not None else None
-    if found is None or agreement is None or agreement.verdict != "agrees":
+    if found is None or found.verdict != "agrees":
         return []
     if not isinstance(model, nn.Module) or not arguments:
         return []
@@ -202,20 +201,14 @@ def _find_state(
         if first != own or not registered:
             return []
         state.add(registered[0])
-    is_written = not state or any(_ends_in(path, state) for path in _list_written(found))
-    return [] if is_written else [f"{own}.{name}" for name in sorted(state)]
-
-
-def _ends_in(path: str, names: set[str]) -> bool:
-    return any(f".{path}".endswith(f".{name}") for name in names)
-
-
-def _list_written(found: Exported) -> list[str]:
-    """The paths of all parameters and buffers that a program writes, in place or by assignment."""
+    if not state:
+        return []
     with sandbox(), quiet(), operators_listed_once():
         signature = found.program.run_decompositions({}).graph_signature
     written = {**signature.buffers_to_mutate, **getattr(signature, "parameters_to_mutate", {})}
-    return list(written.values())
+    if any(f".{path}".endswith(f".{name}") for path in written.values() for name in state):
+        return []
+    return [f"{own}.{name}" for name in sorted(state)]
 
 
 def _assume_of_op(attempt: Failed, request: Request, diagnosis: Diagnosis) -> Fix | None:

@@ -33,6 +33,8 @@ from export_engine.verify import (
 
 REACHED = "Export Explorer: this branch is taken"
 """The message of the error that a probe raises."""
+RAISES = f"(_ for _ in ()).throw(LookupError({REACHED!r}))"
+"""An expression that raises it."""
 _MOST_DIMS = 3
 _MOST_SIZES = 4
 _LARGEST = 256

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
-from export_engine.fixes.code.eager_trials import REACHED, agrees
+from export_engine.fixes.code.eager_trials import RAISES, agrees
 from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Rewritten, Source
 from export_engine.fixes.code.try_edit import make_edit, offer_edit, stacks_of, try_edit
 from export_engine.fixes.try_fixes import read_failure, tell
@@ -96,15 +96,15 @@ def without_chunks(text: str, line: int) -> AtOnce:
     """The text with one chunk at a line."""
     source = Source(text, line)
     for node in ast.walk(source.function):
-        loop = node if isinstance(node, ast.For | ast.comprehension) else None
-        if loop is not None and loop.iter.lineno == line:
-            if isinstance(loop.iter, ast.Call) and source.of(loop.iter.func) == "range":
-                return _of_positions(source, loop, loop.iter)
-            return _of_splits(source, loop.iter)
-        if isinstance(node, ast.Assign) and node.lineno == line:
-            if any(not isinstance(target, ast.Name) for target in node.targets):
-                raise CannotRewrite("each chunk has its own name")
-            return _of_splits(source, node.value)
+        match node:
+            case ast.For(iter=rows) | ast.comprehension(iter=rows) if rows.lineno == line:
+                if isinstance(rows, ast.Call) and source.of(rows.func) == "range":
+                    return _of_positions(source, node, rows)
+                return _of_splits(source, rows)
+            case ast.Assign(targets, value) if node.lineno == line:
+                if any(not isinstance(target, ast.Name) for target in targets):
+                    raise CannotRewrite("each chunk has its own name")
+                return _of_splits(source, value)
     raise CannotRewrite(_NO_CHUNKS)
 
 
@@ -113,52 +113,48 @@ def _of_splits(source: Source, value: ast.expr) -> AtOnce:
     cuts = [cut for node in ast.walk(value) if (cut := _split_tensor(source, node))]
     if not cuts:
         raise CannotRewrite(_NO_CHUNKS)
-    whole = [_instead(source, call, f"({source.of(tensor)},)") for call, tensor in cuts]
+    whole = [source.put(call, f"({source.of(tensor)},)") for call, tensor in cuts]
     return AtOnce(source.replace(whole), _probe(source, [call for call, _ in cuts]))
 
 
 def _split_tensor(source: Source, node: ast.AST) -> tuple[ast.Call, ast.expr] | None:
     """The call and its tensor, of a call that makes as many chunks as a size says."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return None
-    by_function = source.of(node.func.value) == "torch"
-    expressions = [*([] if by_function else [node.func.value]), *node.args]
-    if node.func.attr not in ("split", "chunk") or len(expressions) < 2:
-        return None
-    if node.func.attr == "chunk" and isinstance(expressions[1], ast.Constant):
-        return None  # so many for every size
-    return (
-        None if isinstance(expressions[0], ast.Constant | ast.Starred) else (node, expressions[0])
-    )
+    match node:
+        case ast.Call(ast.Attribute(owner, "split" | "chunk" as name), args):
+            of, *sizes = args if source.of(owner) == "torch" else [owner, *args]
+            if not sizes or isinstance(of, ast.Constant | ast.Starred):
+                return None
+            is_fixed = name == "chunk" and isinstance(sizes[0], ast.Constant)  # for every size
+            return None if is_fixed else (node, of)
+    return None
 
 
-def _of_positions(source: Source, loop: ast.For | ast.comprehension, made: ast.Call) -> AtOnce:
+def _of_positions(source: Source, loop: ast.For | ast.comprehension, rows: ast.Call) -> AtOnce:
     """The loop over positions in steps of k as one over 0, with nothing cut off at `i + k`."""
-    if (
-        len(made.args) != 3
-        or source.of(made.args[0]) != "0"
-        or not isinstance(loop.target, ast.Name)
-    ):
-        raise CannotRewrite(_NO_CHUNKS)
-    stop, step = map(source.of, made.args[1:])
-    ends = {f"{loop.target.id}+{step}", f"{step}+{loop.target.id}"}
-    pieces, clear = [_instead(source, made, "(0,)")], set[int]()
+    match loop.target, rows.args:
+        case ast.Name(id=name), [ast.Constant(value=0), stop, step]:
+            end, width = source.of(stop), _bare(source, step)
+        case _:
+            raise CannotRewrite(_NO_CHUNKS)
+    ends = {f"{name}+{width}", f"{width}+{name}"}
+    pieces, clear, uses = [source.put(rows, "(0,)")], set[int](), list[ast.AST]()
     for node in _inside(source, loop):
-        if isinstance(node, ast.Slice) and _is(node.lower, loop.target):
-            clear.add(id(node.lower))
-            if node.upper is not None and _bare(source, node.upper) in ends:
-                assert node.lower is not None
-                clear |= {id(inner) for inner in ast.walk(node.upper)}
-                pieces.append(Piece(source.end(node.lower), source.end(node.upper), ":"))
-        elif isinstance(node, ast.Call) and source.of(node.func) == "min" and len(node.args) == 2:
-            texts = {_bare(source, argument) for argument in node.args}
-            if texts & ends and "".join(stop.split()) in texts:
-                clear |= {id(inner) for inner in ast.walk(node)}
-                pieces.append(_instead(source, node, stop))
-    uses = [node for node in _inside(source, loop) if _is(node, loop.target)]
+        match node:
+            case ast.Name(id=own) if own == name:
+                uses.append(node)
+            case ast.Slice(ast.Name(id=own) as lower, upper) if own == name:
+                clear.add(id(lower))
+                if upper is not None and _bare(source, upper) in ends:
+                    clear |= {id(inner) for inner in ast.walk(upper)}
+                    pieces.append(Piece(source.end(lower), source.end(upper), ":"))
+            case ast.Call(ast.Name("min"), [one, other]):
+                texts = {_bare(source, one), _bare(source, other)}
+                if texts & ends and _bare(source, stop) in texts:
+                    clear |= {id(inner) for inner in ast.walk(node)}
+                    pieces.append(source.put(node, end))
     if len(pieces) < 2 or any(id(use) not in clear for use in uses):
         raise CannotRewrite("a position is used for more than slicing")
-    return AtOnce(source.replace(pieces), _probe(source, [made]))
+    return AtOnce(source.replace(pieces), _probe(source, [rows]))
 
 
 def _inside(source: Source, loop: ast.For | ast.comprehension) -> Iterator[ast.AST]:
@@ -172,21 +168,12 @@ def _inside(source: Source, loop: ast.For | ast.comprehension) -> Iterator[ast.A
             yield from (inner for inner in ast.walk(node) if inner is not loop.target)
 
 
-def _is(node: ast.AST | None, name: ast.Name) -> bool:
-    return isinstance(node, ast.Name) and node.id == name.id
-
-
 def _bare(source: Source, node: ast.expr) -> str:
     """The text of an expression without spaces."""
     return "".join(source.of(node).split())
 
 
-def _instead(source: Source, node: ast.expr, text: str) -> Piece:
-    return source.put(node, text)
-
-
 def _probe(source: Source, cuts: list[ast.Call]) -> Rewritten:
     """The text that raises where a call gives several chunks, or positions."""
-    raised = f"(_ for _ in ()).throw(LookupError({REACHED!r}))"
-    texts = [f"({own} if len({own}) < 2 else {raised})" for own in map(source.of, cuts)]
-    return source.replace([_instead(source, *pair) for pair in zip(cuts, texts, strict=True)])
+    texts = [f"({own} if len({own}) < 2 else {RAISES})" for own in map(source.of, cuts)]
+    return source.replace([source.put(*pair) for pair in zip(cuts, texts, strict=True)])

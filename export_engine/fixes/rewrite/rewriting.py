@@ -12,7 +12,7 @@ import torch
 
 from export_engine.attempt import Edit, EditError, Failed, Kind, Request
 from export_engine.capture import capture
-from export_engine.fixes.code.eager_trials import REACHED
+from export_engine.fixes.code.eager_trials import RAISES
 from export_engine.fixes.code.text_edits import CannotRewrite
 from export_engine.fixes.code.try_edit import with_edit
 from export_engine.fixes.rewrite.emit import emit
@@ -265,8 +265,7 @@ def _raising(text: str, value: ast.expr) -> str:
     """A text with an error in the place of a value."""
     lines = text.split("\n")
     line = lines[value.lineno - 1].encode()
-    raised = f"(_ for _ in ()).throw(LookupError({REACHED!r}))".encode()
-    data = line[: value.col_offset] + raised + line[value.end_col_offset :]
+    data = line[: value.col_offset] + RAISES.encode() + line[value.end_col_offset :]
     lines[value.lineno - 1] = data.decode()
     return "\n".join(lines)
 
