@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -16,6 +17,7 @@ from export_engine.plain_errors import WrongArgument
 if TYPE_CHECKING:
     from explorer.exploration import Exploration
     from explorer.results.layers import LayerComparison
+    from export_engine.findings import Finding
     from export_engine.progress import Progress, Report
     from export_engine.record import Record
     from export_engine.verify import Guarantee, Verified
@@ -52,18 +54,14 @@ def explore_config(
     import torch
 
     model_class = _class_of(config)
-    chosen = shrink_config(config) if small else copy.deepcopy(config)
-    chosen.use_cache = False
-    with torch.device("cpu" if small else "meta"):
-        if small:
-            state = torch.get_rng_state()
-            torch.manual_seed(0)
-        try:
-            model = model_class(chosen).eval()
-        finally:
-            if small:
-                torch.set_rng_state(state)
-        kwargs, shapes = _example_inputs(model, chosen, "cpu" if small else "meta")
+    device = "cpu" if small else "meta"
+    with torch.random.fork_rng(devices=[]), torch.device(device):
+        layers = count_layers_needed(config) if small else 0
+        chosen = shrink_config(config, layers) if small else copy.deepcopy(config)
+        chosen.use_cache = False
+        torch.manual_seed(0)
+        model = model_class(chosen).eval()
+        kwargs, shapes = _example_inputs(model, chosen, device)
     dtype = getattr(chosen, "dtype", None)
     if isinstance(dtype, torch.dtype):  # what its checkpoint has
         model = model.to(dtype)
@@ -72,8 +70,9 @@ def explore_config(
             for name, value in kwargs.items()
         }
     name = model_class.__name__
-    layers = _layers_of(chosen)
-    told = f"{layers} of {_layers_of(config)} layers, random" if small else "without weights"
+    told = "without weights"
+    if small:
+        told = f"{_layers_of(chosen)} of {_layers_of(config)} layers, random"
     title = f"{name}, {told}"
 
     def export(dynamic: Any) -> Exploration:
@@ -91,17 +90,18 @@ def explore_config(
 
 def _check_twin(
     config: Any, verified: Verified, whole: Record, sizes: int, report: Report | None
-) -> Verified:
+) -> tuple[Verified, tuple[Finding, ...]]:
     """Verifies the small twin of a model without weights, and compares their layers.
 
     Checks that need values stay unchecked for the whole model; the sentence reports the twin's
     result.
     """
     from explorer.results.layers import LayerComparison
+    from export_engine.findings import check_twin_layers
 
     twin = explore_config(config, small=True)
     if not twin.ok:
-        return verified
+        return verified, ()
     checked = twin.verify(sizes, report)
     layers = LayerComparison(whole, twin.record)
     told = {guarantee.name: guarantee for guarantee in checked.guarantees}
@@ -112,7 +112,8 @@ def _check_twin(
         else item
         for item in verified.guarantees
     ]
-    return replace(verified, guarantees=tuple(guarantees))
+    findings = tuple(check_twin_layers(whole, twin.record))
+    return replace(verified, guarantees=tuple(guarantees)), findings
 
 
 _ONLY_VALUES = ("sound", "state")
@@ -128,16 +129,73 @@ def _of_twin(
     return replace(item, verdict=verdict, sentence=sentence, evidence=lines)
 
 
-def shrink_config(config: Any) -> Any:
+def shrink_config(config: Any, layers: int = 2) -> Any:
     """A config of the same architecture, small: few layers of each kind, narrow ones, few experts.
 
     Args:
         config: a PretrainedConfig. It is not changed.
+        layers: how many layers to keep at least, if it has so many.
     """
     small = copy.deepcopy(config)
     for part in _parts(small):
-        _shrink(part)
+        _shrink(part, layers)
     return small
+
+
+def count_layers_needed(config: Any) -> int:
+    """The number of layers among which each kind of layer occurs, in each list of layers.
+
+    Read off the model on the meta device. Kinds differ by their modules' classes, by which
+    parameters are None, and by settings that are bools, words or None.
+
+    Args:
+        config: a PretrainedConfig. It is not changed.
+
+    Returns:
+        The number, at least 2; also 2 if the model cannot be built on the meta device.
+
+    Raises:
+        WrongArgument: there is no model for it.
+    """
+    import torch
+
+    model_class = _class_of(config)
+    try:
+        with torch.device("meta"):
+            model = model_class(copy.deepcopy(config))
+    except (RuntimeError, TypeError, ValueError):
+        return 2
+    needed, lists = 2, list[str]()
+    for path, module in model.named_modules():
+        inside = any(path.startswith(f"{outer}.") for outer in lists)
+        if isinstance(module, torch.nn.ModuleList) and not inside:
+            lists.append(path)
+            kinds = [_kind_of(layer) for layer in module]
+            needed = max([needed, *(kinds.index(kind) + 1 for kind in {*kinds})])
+    return min(needed, _MOST_LAYERS)
+
+
+def _kind_of(layer: Any) -> frozenset[tuple[Any, ...]]:
+    """The classes and settings of the modules in a layer; equal items of a list count once."""
+    return frozenset(
+        (
+            re.sub(r"\b\d+\b", "*", path),
+            type(module),
+            *sorted((name, value is None) for name, value in module._parameters.items()),
+            *sorted((name, str(value)) for name, value in vars(module).items() if _is_mode(value)),
+        )
+        for path, module in layer.named_modules()
+    )
+
+
+def _is_mode(value: object) -> bool:
+    """Whether code may branch on an attribute; a name with the number of a layer is not one."""
+    if isinstance(value, str):
+        return not any(letter.isdigit() for letter in value)
+    return value is None or isinstance(value, bool)
+
+
+_MOST_LAYERS = 24
 
 
 def _parts(config: Any) -> Iterator[Any]:
@@ -163,7 +221,12 @@ _PAIRS = (("encoder_layers", "decoder_layers"), ("num_layers", "num_decoder_laye
 """The inputs of an encoder and a decoder."""
 _HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
 _HIDDEN = ("hidden_size", "n_embd", "dim", "d_model")
+_HEAD_WIDTHS = ("head_dim", "d_kv", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim")
 _CAPS = {
+    "q_lora_rank": 32,
+    "kv_lora_rank": 32,
+    "n_group": 2,
+    "topk_group": 1,
     "num_key_value_heads": 2,
     "encoder_attention_heads": 4,
     "decoder_attention_heads": 4,
@@ -184,16 +247,17 @@ _CAPS = {
 _TOKENS_OF_CONFIG = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
 
 
-def _shrink(config: Any) -> None:
-    kept = _count_layers(config)
+def _shrink(config: Any, layers: int) -> None:
+    whole, kept = _layers_of_part(config), max(_count_layers(config), layers)
     depths = getattr(config, "depths", None)
     if isinstance(depths, list | tuple):  # of stages, each of which has its width
         config.depths = [min(depth, 2) for depth in depths]
     for name in _LAYERS if not isinstance(depths, list | tuple) else ():
         if _has_int(config, name):
             setattr(config, name, min(getattr(config, name), kept))
-    if isinstance(getattr(config, "layer_types", None), list) and _can_set(config, "layer_types"):
-        config.layer_types = config.layer_types[:kept]
+    for name, value in list(vars(config).items()) if whole > kept else ():
+        if isinstance(value, list) and len(value) == whole and not isinstance(depths, list | tuple):
+            setattr(config, name, value[:kept])  # one for each layer
     heads = next((text for text in _HEADS if _has_int(config, text)), None)
     count = min(getattr(config, heads), 4) if heads else 4
     if heads:
@@ -202,10 +266,11 @@ def _shrink(config: Any) -> None:
         setattr(config, heads, count)
         if isinstance(groups, int):
             config.num_key_value_heads = min(groups, count // 2 if shared else count)
-    if _has_int(config, "head_dim"):
-        config.head_dim = _WIDTH
-    if _has_int(config, "d_kv"):
-        config.d_kv = _WIDTH
+    for name in _HEAD_WIDTHS:
+        if _has_int(config, name):
+            setattr(config, name, _WIDTH)
+    if _has_int(config, "qk_head_dim"):  # of both parts of a head
+        config.qk_head_dim = 2 * _WIDTH
     for name in _HIDDEN:
         if _has_int(config, name):
             setattr(config, name, count * _WIDTH)

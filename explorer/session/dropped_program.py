@@ -54,7 +54,7 @@ class DroppedProgram(StoredAttempt):
     def is_slow(self) -> bool:
         return self.known() is None
 
-    def describe(self, wrong_sizes: tuple[Finding, ...]) -> Record:
+    def describe(self, verify_findings: tuple[Finding, ...]) -> Record:
         raise AssertionError("an attempt is described before it is dropped")
 
     def weights(self, names: Collection[str]) -> Mapping[str, HeldWeight] | None:

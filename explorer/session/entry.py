@@ -40,8 +40,8 @@ class Entry:
     """The steps that led here: the titles of the fixes."""
     verified: Verified | None = None
     """The guarantees of its program, if checked."""
-    wrong_sizes: tuple[Finding, ...] = ()
-    """Findings of Verify on sizes at which the program differs from eager."""
+    verify_findings: tuple[Finding, ...] = ()
+    """Findings of Verify: sizes at which it differs from eager, layers that its twin lacks."""
     runs: tuple[RunRow, ...] = ()
     """The runs of its program, oldest first."""
     profile: Profile | None = None
@@ -84,7 +84,7 @@ class Entry:
     def with_results(self, **fields: Any) -> Entry:
         """A copy with other fields. Descriptions that exist are kept."""
         entry = replace(self, revision=self.revision + 1, **fields)
-        same = entry.wrong_sizes == self.wrong_sizes
+        same = entry.verify_findings == self.verify_findings
         entries = {n: self.__dict__[n] for n in _OF_ATTEMPT if same and n in self.__dict__}
         entry.__dict__.update(entries)
         return entry
@@ -162,7 +162,7 @@ class Entry:
     @cached_property
     def _described(self) -> Record:
         """The attempt's Record without later results; see `StoredAttempt.describe`."""
-        return self.stored.describe(self.wrong_sizes)
+        return self.stored.describe(self.verify_findings)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -176,7 +176,7 @@ class Entry:
     @cached_property
     def _found(self) -> tuple[Finding, ...] | None:
         """The findings of the attempt, before Verify; None where they are read off the Record."""
-        return self.stored.find(self._described, self.wrong_sizes)
+        return self.stored.find(self._described, self.verify_findings)
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

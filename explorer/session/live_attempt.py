@@ -44,12 +44,12 @@ class LiveAttempt(StoredAttempt):
     def load(self, parent: Callable[[], Exported], progress: Report | None = None) -> Attempt:
         return self.attempt
 
-    def describe(self, wrong_sizes: tuple[Finding, ...]) -> Record:
+    def describe(self, verify_findings: tuple[Finding, ...]) -> Record:
         from export_engine.describe import describe
         from export_engine.source import user_error
 
         try:
-            return describe(self.attempt, wrong_sizes)
+            return describe(self.attempt, verify_findings)
         except Exception as error:
             theirs = user_error(error)
             reason = "This is a bug in Export Explorer; please report it with the error above."
@@ -57,7 +57,9 @@ class LiveAttempt(StoredAttempt):
                 f"torch.export succeeded, but the program cannot be described. {theirs or reason}"
             ) from error
 
-    def find(self, record: Record, wrong_sizes: tuple[Finding, ...]) -> tuple[Finding, ...] | None:
+    def find(
+        self, record: Record, verify_findings: tuple[Finding, ...]
+    ) -> tuple[Finding, ...] | None:
         from export_engine.attempt import Exported, GivenGraph
         from export_engine.findings import find_findings, in_order
 
@@ -67,7 +69,7 @@ class LiveAttempt(StoredAttempt):
             return ()
         if self.attempt.kept is not None:
             return None
-        return in_order([*find_findings(self.attempt, record), *wrong_sizes])
+        return in_order([*find_findings(self.attempt, record), *verify_findings])
 
     def weights(self, names: Collection[str]) -> Mapping[str, HeldWeight] | None:
         from export_engine.attempt import Exported

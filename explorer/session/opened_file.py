@@ -61,7 +61,7 @@ class OpenedFile(StoredAttempt):
     def untrusted(self) -> str:
         return "" if self.trust else self.name
 
-    def describe(self, wrong_sizes: tuple[Finding, ...]) -> Record:
+    def describe(self, verify_findings: tuple[Finding, ...]) -> Record:
         return self.record
 
     def weights(self, names: Collection[str]) -> Mapping[str, HeldWeight] | None:

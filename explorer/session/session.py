@@ -26,10 +26,15 @@ if TYPE_CHECKING:
     from explorer.session.stored import StoredAttempt
     from export_engine.attempt import Attempt, Exported
     from export_engine.delegate import DelegationFix
+    from export_engine.findings import Finding
     from export_engine.fixes import AutofixReport
     from export_engine.progress import Report
     from export_engine.record import Record
     from export_engine.verify import Verified
+
+    CheckTwin = Callable[
+        [Verified, Record, int, Report | None], tuple[Verified, tuple[Finding, ...]]
+    ]
 
     Table = str | Mapping[Any, Callable[..., Any]]
 
@@ -69,9 +74,8 @@ class Session:
         """The text of the notebook cell whose `%export` made it, as typed; empty if not known."""
         self.guided: object = None
         """The guide that walked it through, which lives as long as it."""
-        self.check_twin: Callable[[Verified, Record, int, Report | None], Verified] | None = None
-        """For a model without weights: verifies its small twin, and reports that with the
-        result."""
+        self.check_twin: CheckTwin | None = None
+        """For a model without weights: verifies its small twin, and compares their layers."""
         exported = [n for n, other_entry in enumerate(entries) if other_entry.ok]
         self.current = exported[0] if exported else 0
         """The attempt that the user has: the first that exported, else the first."""
@@ -288,10 +292,11 @@ class Session:
 
         record = self._entries[number].record
         verified = verify(attempt, record, sizes, progress)
+        differences: tuple[Finding, ...] = ()
         if self.check_twin is not None:
-            verified = self.check_twin(verified, record, sizes, progress)
+            verified, differences = self.check_twin(verified, record, sizes, progress)
         wrong = find_wrong_size(attempt, verified, progress)
-        self.keep(number, verified=verified, wrong_sizes=wrong)
+        self.keep(number, verified=verified, verify_findings=(*wrong, *differences))
         return verified
 
     def exported(self, number: int, wanted: str, progress: Report | None = None) -> Exported:

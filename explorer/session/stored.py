@@ -79,22 +79,24 @@ class StoredAttempt(ABC):
         """
 
     @abstractmethod
-    def describe(self, wrong_sizes: tuple[Finding, ...]) -> Record:
+    def describe(self, verify_findings: tuple[Finding, ...]) -> Record:
         """Its Record, without later results.
 
         Args:
-            wrong_sizes: what Verify found of sizes.
+            verify_findings: findings that only Verify shows.
 
         Raises:
             RuntimeError: it cannot be described; the text says whose fault that is.
         """
 
-    def find(self, record: Record, wrong_sizes: tuple[Finding, ...]) -> tuple[Finding, ...] | None:
+    def find(
+        self, record: Record, verify_findings: tuple[Finding, ...]
+    ) -> tuple[Finding, ...] | None:
         """Its findings, with their fixes; None where only those of the Record are known.
 
         Args:
             record: as `describe` gives it.
-            wrong_sizes: what Verify found of sizes.
+            verify_findings: findings that only Verify shows.
         """
         return None
 
@@ -184,11 +186,13 @@ class BorrowedAttempt(StoredAttempt):
     def load(self, parent: Callable[[], Exported], progress: Report | None = None) -> Attempt:
         return self.lender.attempt(self.number, "load", progress)
 
-    def describe(self, wrong_sizes: tuple[Finding, ...]) -> Record:
-        return self._own.describe(wrong_sizes)
+    def describe(self, verify_findings: tuple[Finding, ...]) -> Record:
+        return self._own.describe(verify_findings)
 
-    def find(self, record: Record, wrong_sizes: tuple[Finding, ...]) -> tuple[Finding, ...] | None:
-        return self._own.find(record, wrong_sizes)
+    def find(
+        self, record: Record, verify_findings: tuple[Finding, ...]
+    ) -> tuple[Finding, ...] | None:
+        return self._own.find(record, verify_findings)
 
     def weights(self, names: Collection[str]) -> Mapping[str, HeldWeight] | None:
         return self._own.weights(names)

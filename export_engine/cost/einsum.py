@@ -3,11 +3,52 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from export_engine.cost.op_call import OpCall
 from export_engine.record import Size
+
+
+class Step(NamedTuple):
+    """A product of two operands, as letters."""
+
+    left: str
+    right: str
+    kept: str
+    """The letters of the product."""
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether it sums over a dim: else, torch multiplies element by element."""
+        return bool(self.summed)
+
+    @property
+    def batch(self) -> str:
+        """The letters that both operands have and the product keeps."""
+        return "".join(
+            letter for letter in self.kept if letter in self.left and letter in self.right
+        )
+
+    @property
+    def rows(self) -> str:
+        """The letters of the product that only the left operand has."""
+        return "".join(letter for letter in self.kept if letter not in self.right)
+
+    @property
+    def columns(self) -> str:
+        """The letters of the product that only the right operand has."""
+        return "".join(letter for letter in self.kept if letter not in self.left)
+
+    @property
+    def summed(self) -> str:
+        """The letters that are summed over."""
+        both = (letter for letter in self.left if letter in self.right)
+        return "".join(sorted(letter for letter in both if letter not in self.kept))
+
+    @property
+    def layout(self) -> str:
+        """The letters of the product in the order in which it is in memory."""
+        return self.batch + self.rows + self.columns if self.is_sum else self.kept
 
 
 class Contraction(NamedTuple):
@@ -17,58 +58,23 @@ class Contraction(NamedTuple):
     result: str
     sizes: dict[str, Size]
 
-    def steps(self) -> list[tuple[str, str, str]]:
-        """Per product of two: the letters of both operands, and of what it gives."""
-        steps, left = list[tuple[str, str, str]](), self.operands[0]
+    def steps(self) -> list[Step]:
+        """The products of two, each of what was computed so far and the next operand."""
+        steps, left = list[Step](), self.operands[0]
+        order = [*dict.fromkeys(self.result), *sorted({*"".join(self.operands)} - {*self.result})]
         for at, right in enumerate(self.operands[1:], 1):
             after = {*self.result, *"".join(self.operands[at + 1 :])}
-            kept = "".join(letter for letter in dict.fromkeys(left + right) if letter in after)
-            steps.append((left, right, kept))
+            kept = "".join(item for item in order if item in left + right and item in after)
+            steps.append(Step(left, right, kept))
             left = kept
         return steps
 
     def sizes_per_product(self) -> list[list[Size]]:
         """Per product of two, the sizes that are multiplied: those kept, and those summed."""
-        return [
-            self._of(dict.fromkeys([*kept, *(letter for letter in left if letter in right)]))
-            for left, right, kept in self.steps()
-        ]
+        return [self.sizes_of(step.kept + step.summed) for step in self.steps()]
 
-    @property
-    def intermediates(self) -> list[list[Size]]:
-        """The shape of each product but the last."""
-        return [self._of(kept) for _, _, kept in self.steps()[:-1]]
-
-    @property
-    def is_sum(self) -> bool:
-        """Whether a product sums over a dim: else, torch multiplies element by element."""
-        return any(
-            letter not in kept
-            for left, right, kept in self.steps()
-            for letter in left
-            if letter in right
-        )
-
-    def dims_merging(self, at: int) -> list[list[int]]:
-        """Of two operands: the dims of one that become one dim of a matrix, in their order."""
-        own, other = self.operands[at], self.operands[1 - at]
-        batch = [letter for letter in self.result if letter in own and letter in other]
-        alone = [letter for letter in self.result if letter in own and letter not in other]
-        summed = [letter for letter in own if letter in other and letter not in self.result]
-        return [[own.index(letter) for letter in part] for part in (batch, alone, summed)]
-
-    @property
-    def matrix(self) -> tuple[list[Size], list[Size], list[Size]]:
-        """Of two operands: the sizes of rows, of what is summed over, and of columns."""
-        left, right = self.operands
-        both = {letter for letter in left if letter in right}
-        return (
-            self._of(letter for letter in self.result if letter in left and letter not in both),
-            self._of(letter for letter in both if letter not in self.result),
-            self._of(letter for letter in self.result if letter in right and letter not in both),
-        )
-
-    def _of(self, letters: Iterable[str]) -> list[Size]:
+    def sizes_of(self, letters: str) -> list[Size]:
+        """The size of each letter."""
         return [self.sizes.get(letter, 1) for letter in letters]
 
 

@@ -129,7 +129,7 @@ def _einsum(call: OpCall) -> Amount | None:
         return _of_input(1)(call)
     if contraction is None:
         return None
-    if not contraction.is_sum:
+    if not any(step.is_sum for step in contraction.steps()):
         return call.elements(*call.results)
     total = Amount(0)
     for sizes in contraction.sizes_per_product():
@@ -251,7 +251,7 @@ def is_of_vectors(call: OpCall) -> bool:
     """Whether a product is none of matrices, so that torch's counter passes it by."""
     if call.name == "aten.einsum":
         contraction = read_einsum(call)
-        return contraction is None or not contraction.is_sum
+        return contraction is None or not any(step.is_sum for step in contraction.steps())
     other = call.shape("other") if call.name == "aten.matmul" else None
     return other is not None and len(other) == 1
 

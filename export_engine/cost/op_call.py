@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -174,6 +175,23 @@ class OpCall:
                 return None
             total = total + count * width
         return total
+
+    def is_dense(self, value: ValueType, order: Sequence[int] = ()) -> bool:
+        """Whether a tensor lies in memory in the order of its dims, without gaps.
+
+        Args:
+            value: the tensor.
+            order: another order of its dims, as of one whose channels are last.
+        """
+        step = Amount(1)
+        for dim in reversed(order or range(len(value.stride))):
+            count, by = self.size(value.shape[dim]), self.size(value.stride[dim])
+            if count is None or by is None:
+                return False
+            if count != 1 and by != step:
+                return False
+            step = step * count
+        return True
 
 
 _LONGEST = 10_000

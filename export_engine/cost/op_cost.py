@@ -8,7 +8,6 @@ from export_engine.cost.amount import Amount, scale
 from export_engine.cost.flops import COUNTED_BY_TORCH, COUNTED_HERE, MOVES, POINTWISE, is_of_vectors
 from export_engine.cost.op_call import OpCall
 from export_engine.cost.scratch import scratch_of
-from export_engine.record import ValueType
 
 Basis = Literal["torch", "rule", "pointwise", "moves", "view", "size", "nested", "unknown"]
 """How FLOPs were counted. `torch`: as `torch.utils.flop_counter` does; `rule`: by a rule of this
@@ -39,7 +38,11 @@ _DROPOUTS = frozenset(f"aten.{name}" for name in ("dropout", "feature_dropout", 
 """Ops that return their input in eval mode, whatever their schema says."""
 _LEVELS = "torch._functorch.predispatch."
 _UNDECLARED = frozenset(
-    {"aten._unsafe_view", f"{_LEVELS}_add_batch_dim", f"{_LEVELS}_remove_batch_dim"}
+    [
+        *(f"aten.{name}" for name in ("_unsafe_view", "broadcast_tensors", "meshgrid")),
+        *(f"aten.unsafe_{name}" for name in ("chunk", "split", "split_with_sizes")),
+        *(f"{_LEVELS}{name}" for name in ("_add_batch_dim", "_remove_batch_dim")),
+    ]
 )
 """Ops that return a view although their schema does not declare it."""
 _CAST = frozenset(f"aten.{name}" for name in ("to", "type_as", "contiguous", "reshape", "flatten"))
@@ -67,7 +70,7 @@ def is_view(call: OpCall) -> bool:
     """Whether the result shares the memory of an argument, and nothing is written."""
     if call.name in _DROPOUTS:
         return call.value("train", True) is False
-    if call.target.name.removesuffix(".default") in _UNDECLARED:
+    if call.name in _UNDECLARED or call.target.name in _UNDECLARED:
         return True
     if not call.target.aliases or call.target.mutates:
         return False
@@ -104,22 +107,9 @@ def _copies(call: OpCall) -> bool:
         return True
     if call.name != "aten.contiguous" and first.shape == result.shape:
         return False  # as it is, whatever its layout
-    return call.name in ("aten.contiguous", "aten.reshape", "aten.flatten") and not _is_dense(
-        call, first
+    return call.name in ("aten.contiguous", "aten.reshape", "aten.flatten") and not call.is_dense(
+        first
     )
-
-
-def _is_dense(call: OpCall, value: ValueType) -> bool:
-    """Whether a tensor lies in memory in the order of its dims, without gaps."""
-    step = Amount(1)
-    for size, stride in zip(reversed(value.shape), reversed(value.stride), strict=False):
-        count, by = call.size(size), call.size(stride)
-        if count is None or by is None:
-            return False
-        if count != 1 and by != step:
-            return False
-        step = step * count
-    return True
 
 
 def _read(call: OpCall) -> Amount | None:

@@ -18,7 +18,12 @@ from export_engine.cost.scratch_layers import (
     convolution_scratch,
     recurrent_scratch,
 )
-from export_engine.cost.scratch_products import einsum_scratch, matmul_scratch, product_scratch
+from export_engine.cost.scratch_products import (
+    einsum_scratch,
+    find_blocks,
+    matmul_scratch,
+    product_scratch,
+)
 from export_engine.record import ValueType
 
 Rule = Callable[[OpCall], Amount | None]
@@ -27,7 +32,29 @@ Rule = Callable[[OpCall], Amount | None]
 def scratch_of(call: OpCall) -> Amount | None:
     """Bytes that an op allocates inside; None for none that is known."""
     rule = _RULES.get(call.target.name if call.target.kind == "higher_order" else call.name)
-    return None if rule is None else rule(call)
+    inside, copies = rule(call) if rule is not None else None, _find_copies(call)
+    return inside if copies is None else copies + (inside or 0)
+
+
+def _find_copies(call: OpCall) -> Amount | None:
+    """Copies of inputs that the op's kernel wants without gaps, in the order of their dims.
+
+    Kernels for images also take the channels last.
+    """
+    if call.name == "aten.pad" and call.value("mode", "constant") == "constant":
+        return None
+    names = _DENSE.get(call.name, ())
+    values = [value for value in map(call.type, names) if value is not None and value.stride]
+    copied = [value for value in values if not _is_laid_out(call, value)]
+    return call.bytes(*copied) if copied else None
+
+
+def _is_laid_out(call: OpCall, value: ValueType) -> bool:
+    return call.is_dense(value) or (
+        call.name in _IMAGES
+        and len(value.shape) == len(_CHANNELS_LAST)
+        and call.is_dense(value, _CHANNELS_LAST)
+    )
 
 
 class _Input(NamedTuple):
@@ -92,12 +119,12 @@ def _adaptive_mean(call: OpCall) -> Amount | None:
 
 
 def _cast(call: OpCall) -> Amount | None:
-    """A reduction in another dtype reads a copy in it."""
+    """A reduction in another dtype reads a copy in it; of integers and bools, in int64."""
     first = _input_of(call)
     result = width_of(call.result.dtype)
     if first is None or result is None or first.type.dtype == call.result.dtype:
         return None
-    return first.elements * result if call.text("dtype") else None
+    return first.elements * result
 
 
 def _rows(call: OpCall) -> Amount | None:
@@ -228,7 +255,9 @@ def _distances(call: OpCall) -> Amount | None:
         if inner is None or rows is None or own is None or width is None:
             return None
         total, most = total + rows * (inner + 2) * width, largest(most, own)
-    return total * is_at_least(most, 26)
+    counts = [call.size(size) for size in (one.shape[-2], one.shape[-1], other.shape[-2])]
+    blocks = find_blocks(one.dtype, *counts)
+    return (total + (blocks or 0)) * is_at_least(most, 26)
 
 
 def _of_names(names: str, rule: Rule) -> dict[str, Rule]:
@@ -236,8 +265,24 @@ def _of_names(names: str, rule: Rule) -> dict[str, Rule]:
 
 
 _FLOAT, _INDEX, _EUCLIDEAN = 4, 8, 2.0
+_CHANNELS_LAST = (0, 2, 3, 1)
+_IMAGES = frozenset(
+    [
+        *(f"aten.conv{form}{dims}d" for form in ("", "_transpose") for dims in (1, 2, 3)),
+        *("aten.max_pool2d", "aten.avg_pool2d"),
+    ]
+)
+_DENSE: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(_IMAGES, ("input", "self")),
+    **dict.fromkeys((f"aten.{name}" for name in ("layer_norm", "rms_norm")), ("input",)),
+    **dict.fromkeys((f"aten.{name}" for name in ("softmax", "log_softmax", "im2col")), ("self",)),
+    **dict.fromkeys((f"aten.reflection_pad{dims}d" for dims in (1, 2, 3)), ("self",)),
+    "aten.pad": ("self",),
+    "aten.cdist": ("x1", "x2"),
+}
+"""Per op, the inputs that its kernel copies unless they are laid out as it wants."""
 _RULES: dict[str, Rule] = {
-    **_of_names("matmul", matmul_scratch),
+    **_of_names("matmul mv", matmul_scratch),
     **_of_names("linear mm addmm bmm baddbmm", product_scratch),
     **_of_names("einsum", einsum_scratch),
     **_of_names("conv1d conv2d conv3d convolution", convolution_scratch),

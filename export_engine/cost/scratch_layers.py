@@ -6,9 +6,12 @@ from typing import NamedTuple
 
 from export_engine.cost.amount import Amount, count_blocks, is_at_least, largest
 from export_engine.cost.op_call import OpCall, width_of
+from export_engine.cost.scratch_products import find_blocks
 from export_engine.record import Size, ValueType
 
-_FLOAT, _CHANNELS, _FEW, _SMALL, _WINDOW = 4, 16, 4, 20480, 3
+_FLOAT, _CHANNELS, _FEW, _SMALL, _WINDOW, _SPACE = 4, 16, 15, 20480, 3, 3
+_SCRATCHPAD = 8216
+"""Bytes that oneDNN asks for beside its blocks."""
 
 
 class _Convolution(NamedTuple):
@@ -79,15 +82,27 @@ def _is_native(call: OpCall, conv: _Convolution) -> Amount | None:
 
 
 def _columns(call: OpCall, conv: _Convolution) -> Amount | None:
-    """The input once for each element of the window, as `slow_conv2d` unfolds it."""
+    """The input once for each element of the window, as `slow_conv2d` unfolds it.
+
+    Groups run one after the other, each on its part of the input, and their results are
+    concatenated.
+    """
     window = call.product(list(conv.window))
-    if window is None or window == 1:
-        return Amount(0)
     points = conv.input.shape[2:] if conv.transposed else call.results[0].shape[2:]
-    batch = 1 if conv.transposed else conv.input.shape[0]
+    batch, groups = conv.input.shape[0], call.value("groups", 1)
+    if conv.transposed and len(conv.window) == _SPACE:
+        batch = 1
     channels = conv.weight.shape[1] if conv.transposed else conv.input.shape[1]
-    columns = call.product([batch, channels, *points])
-    return None if columns is None else columns * window * conv.width
+    columns, samples = call.product([batch, channels, *points]), call.size(batch)
+    if window is None or columns is None or samples is None:
+        return None
+    columns = columns * window if window != 1 else Amount(0)
+    if not isinstance(groups, int) or groups == 1:
+        return columns * conv.width
+    if not conv.transposed:
+        columns = count_blocks(columns, groups)
+    part = count_blocks(conv.items, groups) * is_at_least(samples, 2)
+    return largest(columns + part, conv.result) * conv.width
 
 
 def _onednn_blocks(call: OpCall, conv: _Convolution) -> Amount | None:
@@ -95,8 +110,9 @@ def _onednn_blocks(call: OpCall, conv: _Convolution) -> Amount | None:
     channels, filters = conv.input.shape[1], call.results[0].shape[1]
     if not isinstance(channels, int) or not isinstance(filters, int):
         return None
-    if conv.input.stride and call.size(conv.input.stride[1]) == 1 and channels > 1:
-        return conv.kernel * conv.width  # the channels are last: the result is made in place
+    has_planes = len(conv.window) > 1
+    if has_planes and conv.input.stride and call.size(conv.input.stride[1]) == 1 and channels > 1:
+        return _channels_last_blocks(conv)
     groups = call.value("groups", 1)
     if conv.transposed:
         return _transposed_blocks(call, conv, filters)
@@ -109,10 +125,21 @@ def _onednn_blocks(call: OpCall, conv: _Convolution) -> Amount | None:
     return largest(begin, result) * conv.width
 
 
+def _channels_last_blocks(conv: _Convolution) -> Amount:
+    """The result is made in place; of the weight there is a copy of that layout, and its blocks."""
+    if conv.weight.shape[1] == 1 or conv.transposed:
+        return conv.kernel * conv.width
+    copies = 1 if set(conv.window) == {1} else 2
+    return conv.kernel * (conv.width * copies) + _SCRATCHPAD
+
+
 def _transposed_blocks(call: OpCall, conv: _Convolution, filters: int) -> Amount:
     """The channels last of input and result, which are not filled up; then the result's copies."""
-    kernel = _pad(conv.kernel, filters, call.value("groups", 1))
-    sums = conv.result * _FLOAT if _overlaps(call, conv) else Amount(0)
+    groups = call.value("groups", 1)
+    kernel = _pad(conv.kernel, filters, groups)
+    if groups != 1 and (conv.width == _FLOAT or groups != conv.input.shape[1]):
+        return (conv.items + kernel) * conv.width + conv.result * _FLOAT
+    sums = conv.result * _FLOAT if groups == 1 and _overlaps(call, conv) else Amount(0)
     strided = not _is_one(call.value("stride", 1)) and filters > 1
     begin = (conv.items + kernel) * conv.width + sums
     return largest(begin, conv.result * ((2 if strided else 1) * conv.width))
@@ -136,11 +163,17 @@ def _is_one(steps: object) -> bool:
 
 
 def _overlaps(call: OpCall, conv: _Convolution) -> bool:
-    """Whether windows of a transposed convolution meet, so that oneDNN adds up in a buffer."""
+    """Whether oneDNN adds up windows of a transposed convolution in a buffer.
+
+    It does without where a stride divides its window.
+    """
     stride = call.value("stride", 1)
     steps = stride if isinstance(stride, list) else [stride]
     return any(
-        isinstance(size, int) and isinstance(step, int) and size > step
+        isinstance(size, int)
+        and isinstance(step, int)
+        and size > step
+        and (step == 1 or size % step)
         for size, step in zip(conv.window, steps * len(conv.window), strict=False)
     )
 
@@ -186,13 +219,26 @@ def recurrent_scratch(call: OpCall) -> Amount | None:
 
 
 def cell_scratch(call: OpCall) -> Amount | None:
-    """Bytes inside of one step of a recurrent layer: the products of its input and its state."""
+    """Bytes inside of one step of a recurrent layer: the products of its input and its state.
+
+    A GRU multiplies its input first, the others their state. oneDNN has blocks in bfloat16.
+    """
     state = next((call.type_of(node) for node in call.nodes("hx")), None)
-    elements = call.elements(state) if state is not None else None
-    width = width_of(state.dtype) if state is not None else None
-    if elements is None or width is None:
+    source, made = call.type("input"), call.bytes(*call.results)
+    if state is None or source is None or made is None:
         return None
-    return elements * (width * {"aten.lstm_cell": 6, "aten.gru_cell": 7}.get(call.name, 2))
+    elements, width = call.elements(state), width_of(state.dtype)
+    inner, hidden = (call.size(item.shape[-1]) for item in (source, state))
+    if elements is None or width is None or inner is None or hidden is None:
+        return None
+    gates, copies = {"aten.lstm_cell": (4, 6), "aten.gru_cell": (3, 7)}.get(call.name, (1, 2))
+    total, rows = elements * (width * copies), call.product(state.shape[:-1])
+    depths = (inner, hidden) if call.name == "aten.gru_cell" else (hidden, inner)
+    for count, depth in enumerate(depths, 1):
+        blocks = find_blocks(state.dtype, rows, depth, hidden * gates)
+        if blocks is not None:
+            total = largest(total, elements * (width * gates * count) + blocks - made)
+    return total
 
 
 def _onednn_lstm(steps: Amount, batch: Amount, inner: Amount, hidden: Amount) -> Amount:

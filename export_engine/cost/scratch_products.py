@@ -24,10 +24,32 @@ def product_scratch(call: OpCall) -> Amount | None:
     else:
         rows = call.size(result.shape[-2]) if len(result.shape) >= _MATRIX else None
     inner, columns = call.size(matrix.shape[-1]), call.size(result.shape[-1])
-    return _blocks(matrix.dtype, rows, inner, columns)
+    operands = [matrix, call.type("mat2") or call.type("batch2")]
+    if call.name == "aten.linear":
+        copies = [None if _is_of_rows(call, matrix) else call.bytes(matrix)]
+    else:
+        copies = [_copy_of_batch(call, value) for value in operands if value is not None]
+    return _add(*copies, find_blocks(matrix.dtype, rows, inner, columns))
 
 
-def _blocks(
+def _is_of_rows(call: OpCall, value: ValueType) -> bool:
+    """Whether all dims but the last can be read as rows, so that `linear` copies nothing."""
+    if len(value.shape) == _MATRIX and value.dtype != "bfloat16":
+        return any(call.size(stride) == 1 for stride in value.stride)
+    return not value.stride or (
+        call.size(value.stride[-1]) == 1 and _folds(call, value, len(value.shape) - 1)
+    )
+
+
+def _copy_of_batch(call: OpCall, value: ValueType) -> Amount | None:
+    """oneDNN's product of a batch, in bfloat16, copies matrices that are not one after another."""
+    if value.dtype != "bfloat16" or len(value.shape) <= _MATRIX or not value.stride:
+        return None
+    is_laid_out = call.is_dense(value) or call.is_dense(value, (0, 2, 1))
+    return None if is_laid_out else call.bytes(value)
+
+
+def find_blocks(
     dtype: str, rows: Amount | None, depth: Amount | None, columns: Amount | None
 ) -> Amount | None:
     """The blocks of one thread in oneDNN's bfloat16 product, on a CPU with AVX-512.
@@ -43,20 +65,21 @@ def _blocks(
 
 def matmul_scratch(call: OpCall) -> Amount | None:
     """`matmul` folds all dims but the last two into one, and copies what is not laid out so."""
-    operands = [call.type(name) for name in ("self", "other")]
+    operands = [call.type("self"), call.type("other") or call.type("vec")]
     one, other = operands
-    if one is None or other is None or min(len(one.shape), len(other.shape)) < _MATRIX:
-        return None
     result = call.results[0] if call.results else None
-    if result is None:
+    if one is None or other is None or result is None:
         return None
+    if min(len(one.shape), len(other.shape)) < _MATRIX:  # by a vector
+        rows, depth = call.product(result.shape), call.size(one.shape[-1])
+        return find_blocks(one.dtype, rows, depth, Amount(1)) if result.shape else None
     batch = result.shape[:-_MATRIX]
     copies = [_copy_of(call, item, batch) for item in (one, other) if len(batch) > 1]
     rows = call.size(result.shape[-2])
     if len(other.shape) == _MATRIX < len(one.shape) and _folds(call, one, len(one.shape) - 1):
         copies, rows = [], call.product(result.shape[:-1])
     inner, columns = call.size(one.shape[-1]), call.size(result.shape[-1])
-    return _add(*copies, _blocks(one.dtype, rows, inner, columns))
+    return _add(*copies, find_blocks(one.dtype, rows, inner, columns))
 
 
 def _copy_of(call: OpCall, value: ValueType, batch: Sequence[Size]) -> Amount | None:
@@ -86,25 +109,40 @@ def _merges(call: OpCall, value: ValueType, dims: Sequence[int]) -> bool:
 
 
 def einsum_scratch(call: OpCall) -> Amount | None:
-    """Operands whose dims do not merge are copied; a product of more than two keeps one between."""
+    """Operands whose dims do not merge are copied; the product of the step before is kept."""
     contraction = read_einsum(call)
     types = [call.type_of(node) for node in call.nodes("tensors")]
-    if contraction is None or len(types) < _MATRIX:
+    width = width_of(types[0].dtype) if types else None
+    if contraction is None or len(types) < _MATRIX or width is None:
         return None
-    if len(types) > _MATRIX:
-        width = width_of(types[0].dtype)
-        steps = [call.product(sizes) for sizes in contraction.intermediates]
-        amounts = [step for step in steps if step is not None]
-        return largest(*amounts) * width if amounts and width is not None else None
-    copies = [
-        call.bytes(value_type)
-        for at, value_type in enumerate(types)
-        if not all(_merges(call, value_type, dims) for dims in contraction.dims_merging(at))
-    ]
-    if not contraction.is_sum:
-        return _add(*copies)
-    matrix = (call.product(sizes) for sizes in contraction.matrix)
-    return _add(*copies, _blocks(types[0].dtype, *matrix))
+    steps = contraction.steps()
+    held, most, layout = Amount(0), Amount(0), ""
+    for at, step in enumerate(steps):
+        parts = [held]
+        if step.is_sum:
+            sizes = (contraction.sizes_of(part) for part in (step.rows, step.summed, step.columns))
+            parts.append(find_blocks(types[0].dtype, *map(call.product, sizes)) or Amount(0))
+            operands = (step.left, step.rows, layout), (step.right, step.columns, "")
+            for number, (letters, own, order) in enumerate(operands):
+                groups = [
+                    [letter for letter in group if letter in contraction.sizes]
+                    for group in (step.batch, own, step.summed)
+                ]
+                if order:
+                    merges = all("".join(group) in order for group in groups)
+                else:
+                    value = types[at + number]
+                    dims = ([letters.index(letter) for letter in group] for group in groups)
+                    merges = all(_merges(call, value, group) for group in dims)
+                if not merges:
+                    copied = call.product(contraction.sizes_of(letters))
+                    parts.append((copied or Amount(0)) * width)
+        product = call.product(contraction.sizes_of(step.kept))
+        layout, held = step.layout, (product or Amount(0)) * width
+        if at < len(steps) - 1:  # the result is not made yet
+            parts.append(held - (call.bytes(*call.results) or 0))
+        most = largest(most, sum(parts, Amount(0)))
+    return most
 
 
 def _add(*parts: Amount | None) -> Amount | None:

@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from export_engine.findings.shared_inputs import (
         copies_of_shared_inputs as copies_of_shared_inputs,
     )
+    from export_engine.findings.twin_layers import LayerDifference as LayerDifference
+    from export_engine.findings.twin_layers import LayerKinds as LayerKinds
+    from export_engine.findings.twin_layers import check_twin_layers as check_twin_layers
+    from export_engine.findings.twin_layers import (
+        find_layer_differences as find_layer_differences,
+    )
     from export_engine.findings.writes import inputs_written as inputs_written
     from export_engine.findings.writes import placeholders_written as placeholders_written
     from export_engine.findings.writes import state_written as state_written

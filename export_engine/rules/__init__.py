@@ -106,6 +106,7 @@ if TYPE_CHECKING:
     from export_engine.rules.tracing_findings import CaughtError as CaughtError
     from export_engine.rules.tracing_findings import Context as Context
     from export_engine.rules.tracing_findings import NameTaken as NameTaken
+    from export_engine.rules.tracing_findings import TwinDiffers as TwinDiffers
     from export_engine.rules.value_failures import AssertOnData as AssertOnData
     from export_engine.rules.value_failures import BranchOnData as BranchOnData
     from export_engine.rules.value_failures import BranchOnUnbacked as BranchOnUnbacked

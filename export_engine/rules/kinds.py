@@ -96,6 +96,7 @@ class Kind(StrEnum):
     CONTEXT = "EX225", "A context around the export"
     ALIASED_BUFFERS = "EX228", "A buffer under several names that is written"
     UNTRACED_BRANCH = "EX229", "A branch decided for sizes of 2 or more"
+    TWIN_DIFFERS = "EX230", "A small twin with different layers"
     # Guarantees, named as Verify names them
     GUARANTEE_FLAT = "EX301", "The graph is flat"
     GUARANTEE_FUNCTIONAL = "EX302", "The graph is functional"

@@ -175,3 +175,94 @@ class Context(Rule, kind=Kind.CONTEXT):
         "Attention is one op of the program, and torch chooses its kernel at run time. {cure}",
         cure="Also choose the kernel when the program runs.",
     )
+
+
+class TwinDiffers(Rule, kind=Kind.TWIN_DIFFERS):
+    """The model has no weights, so Verify runs its small twin. A layer of the whole model has ops
+    that no layer of the twin has, so results for the twin do not cover it.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+    import transformers
+
+
+    class GatedConfig(transformers.PretrainedConfig):
+        model_type = "gated"
+
+        def __init__(self, hidden_size=4096, num_hidden_layers=4, vocab_size=64, **others):
+            self.hidden_size = hidden_size
+            self.num_hidden_layers = num_hidden_layers
+            self.vocab_size = vocab_size
+            super().__init__(**others)
+
+
+    class Layer(torch.nn.Linear):
+        def forward(self, x):
+            if self.in_features > 1024:
+                return super().forward(x).sigmoid() * x
+            return super().forward(x) + x
+
+
+    class Gated(transformers.PreTrainedModel):
+        config_class = GatedConfig
+
+        def __init__(self, config):
+            super().__init__(config)
+            size = config.hidden_size
+            self.embed = torch.nn.Embedding(config.vocab_size, size)
+            self.layers = torch.nn.ModuleList(
+                Layer(size, size) for _ in range(config.num_hidden_layers)
+            )
+            self.post_init()
+
+        def forward(self, input_ids):
+            x = self.embed(input_ids)
+            for layer in self.layers:
+                x = layer(x)
+            return x
+
+
+    transformers.AutoModel.register(GatedConfig, Gated, exist_ok=True)
+    ex = explorer.explore_config(GatedConfig())
+    ex.verify()
+    ```
+
+    ## What to do
+
+    Verify a model that has such a layer: build a small config yourself in which the same branch
+    runs, and call `explorer.explore_config(config, small=True).verify()`. Or verify the whole model
+    on a machine with its weights.
+
+    ## Why
+
+    Checks that need values cannot run on the meta device. They run on a model of the same
+    architecture with few, narrow layers and random weights. They hold for a layer of the whole
+    model only if the twin has a layer with the same ops in the same order. Copies that only change
+    the memory layout do not count. Equal items of a list in a layer, such as experts, count once.
+
+    If the same ops run in another order or another number of times, the finding is a note.
+    """
+
+    SENTENCE = Sentence(
+        "{count} of {total} layers, first `{path}`, have no counterpart in the small twin: {ops}.",
+        count=3,
+        total=94,
+        path="model.layers.0",
+        ops="only in the whole model aten.sigmoid.default ×1",
+    )
+    EXTRA = Sentence(
+        "The small twin has a layer `{path}` that the whole model lacks: {ops}.",
+        path="encoder.layers.0",
+        ops="only in the twin aten.linear.default ×1",
+    )
+    OUTSIDE = Sentence(
+        "The model and its small twin differ outside of their layers: {ops}.",
+        ops="only in the whole model aten.tanh.default",
+    )
+    WHY = Sentence(
+        "Checks that need values ran on the twin, so they do not cover these ops. Verify a small "
+        "config that runs them, or the whole model with its weights."
+    )

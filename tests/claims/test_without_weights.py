@@ -9,8 +9,9 @@ import torch
 from torch import nn
 
 import explorer
-from explorer.opening.configs import shrink_config
+from explorer.opening.configs import count_layers_needed, shrink_config
 from export_engine.capture import copy_without_weights
+from export_engine.findings import check_twin_layers
 from export_engine.plain_errors import WrongArgument
 
 
@@ -124,7 +125,34 @@ def test_a_twin_that_lacks_a_kind_of_layer_is_told_of() -> None:
     assert not compared.same
     assert "aten.silu.default ×1" in compared.differences[0].whole
     assert "aten.gelu.default ×1" in compared.differences[0].twin
-    assert "differ from those of" in repr(compared)
+    assert "EX230: layers of" in repr(compared)
+    finding, *others = check_twin_layers(whole.record, twin.record)
+    assert not others
+    assert (finding.kind.code, finding.severity) == ("EX230", "surprising")
+    assert finding.sentence.startswith("2 of 2 layers, first `model.layers.0`, have no counterpart")
+    assert finding.node >= 0
+    assert not list(check_twin_layers(whole.record, whole.record))
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "needed"),
+    [
+        ("Qwen2Moe", {"decoder_sparse_step": 4, "num_experts": 2}, 4),
+        ("DeepseekV3", {"first_k_dense_replace": 3, "n_routed_experts": 8}, 4),
+        ("Gemma3Text", {"head_dim": 8}, 6),
+        ("Llama", {}, 2),
+    ],
+)
+def test_each_kind_of_layer_is_among_those_that_a_twin_keeps(
+    name: str, changes: dict[str, Any], needed: int
+) -> None:
+    """Patterns that a list of kinds shows, and those that only the modules do."""
+    import transformers
+
+    small = {"num_hidden_layers": 12, "hidden_size": 32, "num_attention_heads": 4}
+    whole = getattr(transformers, f"{name}Config")(**small, vocab_size=64, **changes)
+    assert count_layers_needed(whole) == needed
+    assert shrink_config(whole, needed).num_hidden_layers == needed
 
 
 @pytest.mark.slow

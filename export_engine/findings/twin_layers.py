@@ -1,0 +1,173 @@
+"""Whether the layers of a whole model, without weights, and of its small twin have the same ops."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from export_engine import rules
+from export_engine.attempt import Finding, Kind
+from export_engine.findings.record_ops import place_of
+from export_engine.record import Record
+
+_LAYER = re.compile(r"(.*?)\.(\d+)(?=\.|$)")
+_LAYOUTS = frozenset({"aten.contiguous.default", "aten.clone.default"})
+"""Copies that follow from how a device lays out the result of an op: no difference of structure."""
+
+Ops = tuple[str, ...]
+Structure = tuple[Ops, frozenset[tuple[str, Ops]]]
+"""The ops of a layer in order, and each kind of item of the lists in it: experts, blocks."""
+
+
+class LayerDifference(NamedTuple):
+    """A kind of layer that only one of the two programs has."""
+
+    path: str
+    """The first layer of this kind, `model.layers.0`; empty for ops outside of all layers."""
+    whole: str
+    """Ops that only the whole model's nearest layer has, with how often: `aten.mul.Tensor ×2`."""
+    twin: str
+    """Ops that only the twin's nearest layer has."""
+    layers: int = 0
+    """How many layers of the whole model are of this kind; 0 for one that only the twin has."""
+    nodes: tuple[int, ...] = ()
+    """The whole model's ops that are in the first of them."""
+    repeats: bool = False
+    """Whether both call the same ops, and only the number of calls or their order differs."""
+
+
+class _Kind(NamedTuple):
+    """Layers with the same structure."""
+
+    paths: list[str]
+    nodes: list[int]
+    """The ops of the first."""
+
+
+class LayerKinds:
+    """The kinds of layers of a program."""
+
+    def __init__(self, record: Record) -> None:
+        """Make one.
+
+        Args:
+            record: of the program.
+        """
+        nodes: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        outside: dict[str, int] = {}
+        graph = record.graphs[0] if record.graphs else None
+        for node, target in enumerate(graph.target if graph else ()):
+            scope = -1 if graph is None or graph.housekeeping[node] else graph.scope[node]
+            if target < 0 or scope < 0 or record.targets[target].name in _LAYOUTS:
+                continue
+            path = record.scopes[scope].path
+            match = _LAYER.match(path)
+            if match:
+                nodes[match[0]].append((path[match.end() :], node))
+            else:
+                outside.setdefault(record.targets[target].name, node)
+        self.outside = outside
+        """Ops outside of all layers, with the first node of each."""
+        self.count = len(nodes)
+        """How many layers there are."""
+        self.kinds: dict[tuple[str, Structure], _Kind] = {}
+        """Per list of layers and structure, the layers."""
+        for path, items in nodes.items():
+            names = [(inner, record.targets[graph.target[node]].name) for inner, node in items]  # type: ignore[union-attr]
+            match = _LAYER.match(path)
+            assert match is not None
+            key = match[1], _structure(names)
+            kind = self.kinds.setdefault(key, _Kind([], [node for _, node in items]))
+            kind.paths.append(path)
+
+
+def _structure(ops: Sequence[tuple[str, str]]) -> Structure:
+    """The structure of a layer, from the path inside of it and the name of each op."""
+    own: list[str] = []
+    items: dict[str, list[str]] = defaultdict(list)
+    for path, name in ops:
+        match = _LAYER.match(path)
+        (items[match[0]] if match else own).append(name)
+    kinds = ((path.rpartition(".")[0], tuple(names)) for path, names in items.items())
+    return tuple(own), frozenset(kinds)
+
+
+def find_layer_differences(whole: Record, twin: Record) -> list[LayerDifference]:
+    """The kinds of layers that only one of two programs has, in the order of the program.
+
+    Args:
+        whole: the Record of the whole program.
+        twin: that of its small twin.
+    """
+    return list(_differences(LayerKinds(whole), LayerKinds(twin)))
+
+
+def check_twin_layers(whole: Record, twin: Record) -> Iterator[Finding]:
+    """One finding for each kind of layer of the whole model that its small twin lacks.
+
+    Args:
+        whole: the Record of the whole program.
+        twin: that of its small twin.
+    """
+    total = LayerKinds(whole).count
+    for difference in find_layer_differences(whole, twin):
+        sides = (
+            ("only in the whole model", difference.whole),
+            ("only in the twin", difference.twin),
+        )
+        text = "; ".join(f"{side} {ops}" for side, ops in sides if ops) or "in another order"
+        path, layers = difference.path, difference.layers
+        if not path:
+            sentence = rules.TwinDiffers.OUTSIDE(ops=text)
+        elif layers:
+            sentence = rules.TwinDiffers.SENTENCE(path=path, ops=text, count=layers, total=total)
+        else:
+            sentence = rules.TwinDiffers.EXTRA(path=path, ops=text)
+        yield Finding(
+            kind=Kind.TWIN_DIFFERS,
+            severity="note" if difference.repeats else "surprising",
+            sentence=sentence,
+            why=rules.TwinDiffers.WHY(),
+            stack=place_of(whole, difference.nodes),
+            node=next(iter(difference.nodes), -1),
+        )
+
+
+def _differences(whole: LayerKinds, twin: LayerKinds) -> Iterator[LayerDifference]:
+    for (owner, structure), kind in whole.kinds.items():
+        if (owner, structure) in twin.kinds:
+            continue
+        mine = _count_ops(structure)
+        near = [_count_ops(other) for name, other in twin.kinds if name == owner]
+        other = min(near, key=lambda counts: _distance(mine, counts), default=Counter[str]())
+        extra = _format_ops(mine - other), _format_ops(other - mine)
+        yield LayerDifference(
+            kind.paths[0], *extra, len(kind.paths), tuple(kind.nodes), mine.keys() == other.keys()
+        )
+    owners = {owner for owner, _ in whole.kinds}
+    for (owner, structure), kind in twin.kinds.items():
+        if owner not in owners:
+            yield LayerDifference(kind.paths[0], "", _format_ops(_count_ops(structure)))
+    more, less = (
+        [name for name in one.outside if name not in other.outside]
+        for one, other in ((whole, twin), (twin, whole))
+    )
+    if more or less:
+        nodes = tuple(whole.outside[name] for name in more)
+        yield LayerDifference("", ", ".join(more), ", ".join(less), nodes=nodes)
+
+
+def _count_ops(structure: Structure) -> Counter[str]:
+    """How often a layer calls each op, with one item of each kind."""
+    own, items = structure
+    return sum((Counter(ops) for _, ops in items), Counter(own))
+
+
+def _distance(one: Counter[str], other: Counter[str]) -> int:
+    return (one - other).total() + (other - one).total()
+
+
+def _format_ops(ops: Counter[str]) -> str:
+    return ", ".join(f"{name} ×{count}" for name, count in ops.most_common())
