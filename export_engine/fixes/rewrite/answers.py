@@ -52,7 +52,8 @@ class Answers:
         result = map_children(node, self.visit)
         if note is None or answer is None:
             return result
-        self.lines.append(find_site(node)[0])
+        if note[0] != "size":
+            self.lines.append(find_site(node)[0])
         return answer(result, note)
 
     def answer_boolop(self, node: ast.BoolOp, note: tuple[str, ...]) -> ast.expr:
@@ -119,6 +120,9 @@ class Answers:
                 return ast.Subscript(of, changed, node.ctx)
             case "place" | "write" if isinstance(node.ctx, ast.Store):
                 return _select_place(of, index, places, note[3])
+            case "window":
+                moved = _with_parts(index, places, lambda part: _as_window(part, note[2]))
+                return ast.Subscript(of, moved, node.ctx)
             case "sliced":
                 return ast.Subscript(of, _with_parts(index, places, _read_ends), node.ctx)
             case "required" if isinstance(of, ast.Name):
@@ -202,6 +206,8 @@ class Answers:
                 whole = method(first, "long")
                 expressions["shaped"] = method(first, "reshape", ast.Tuple([], ast.Load()))
                 entries = {**expressions, "int": whole, "whole": method(whole, "item")}
+                if detail == "float":
+                    return method(first, "to", parse_expression(str(note[-1])))
                 return entries[str(detail)]
             case "text" | "rows":
                 return first
@@ -229,7 +235,7 @@ class Answers:
                     parse_expression("torch.isclose"), [*of, *node.args], node.keywords
                 )
                 return method(close, "all")
-            case "length":
+            case "length" | "size":
                 return parse_expression(f"{ast.unparse(self.rows(first))}.shape[0]")
             case "stack" | "tensor":
                 return _move_dim(self.rows(first), int(str(detail)))
@@ -294,6 +300,13 @@ def _select_place(
     for at, dim in reversed(list(zip(places, dims, strict=True))):
         expression = method(expression, "select", ast.Constant(dim), method(parts[at], "item"))
     return ast.Subscript(expression, ast.Constant(...), ast.Store())
+
+
+def _as_window(part: ast.expr, width: int) -> ast.expr:
+    """The indices of a slice."""
+    assert isinstance(part, ast.Slice)
+    assert part.lower is not None
+    return ast.BinOp(part.lower, ast.Add(), call("torch.arange", ast.Constant(width)))
 
 
 def _read_ends(part: ast.expr) -> ast.expr:

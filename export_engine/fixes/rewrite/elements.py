@@ -58,7 +58,9 @@ class Elements:
 
     facts: Facts
     depth: int
-    counts: list[tuple[Any, Any]]
+    counts: list[tuple[Any, Any, Any]]
+    steps: list[tuple[Any, Any, int]]
+    """Of ends of slices: the number, what it is a step from, and how large that is."""
     is_in_loop: bool
     is_guarded: bool
     """Whether a part of a test is run that eager leaves out where an earlier part decides."""
@@ -89,6 +91,10 @@ class Elements:
             self.facts.notes[site] = (find_stacking(parts, stacks), stacks, 0)
             return of[stack_parts(index, stacks)]
         if sliced := find_sliced(index):
+            if (width := self._find_width(of, parts, sliced)) is not None:
+                self.facts.notes[site] = ("window", sliced, width)
+                at = torch.zeros(width, dtype=torch.int64, device=of.device)
+                return of.index_select(sliced[0], at)
             return of[self._clamp_slices(site, index, sliced)]
         if places := find_scalar_places(index):
             self.watch.may_raise |= not self.is_guarded
@@ -194,6 +200,30 @@ class Elements:
         )
         return items if isinstance(index, tuple) else items[0]
 
+    def step(self, number: Any, by: int) -> Any:
+        """The end of a slice: a number and a constant."""
+        end = number + by
+        if any(number is counted for counted, *_ in self.counts):
+            self.steps.append((end, number, by))
+        return end
+
+    def _find_width(
+        self, of: torch.Tensor, parts: tuple[Any, ...], places: tuple[int, ...]
+    ) -> int | None:
+        """The length of a slice that a loop moves along a dim; None where it may end beyond it."""
+        before = parts[: places[0] + 1]
+        if len(places) > 1 or not all(isinstance(part, slice) for part in before):
+            return None
+        part, size = parts[places[0]], of.shape[places[0]]
+        known = [*self.steps, *((number, number, 0) for number, *_ in self.counts)]
+        ends = [next((k for k in known if k[0] is end), None) for end in (part.start, part.stop)]
+        match ends:
+            case [(_, low, first), (_, high, last)] if low is high and part.step is None:
+                for number, start, stop in self.counts:
+                    if number is low and last > first and start + first >= 0:
+                        return last - first if statically_known_true(stop + last <= size + 1) else None
+        return None
+
     def _unsure_row(self, site: Site, of: torch.Tensor, index: Any) -> int | None:
         """The row that is read of a tensor that may not have it, though a test says it has."""
         row = index[0] if isinstance(index, tuple) and index else index
@@ -215,7 +245,7 @@ class Elements:
             return False
         return any(
             parts[place] is number and statically_known_true(stop == of.shape[place])
-            for number, stop in self.counts
+            for number, _, stop in self.counts
         )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from export_engine.fixes.rewrite.form import Site, find_site
 
@@ -145,7 +146,8 @@ def describe(value: Any) -> Value:
     """What is known of a value."""
     match value:
         case torch.Tensor():
-            is_contiguous = value.is_contiguous()
+            has_unknown = any(map(free_unbacked_symbols, value.shape))
+            is_contiguous = not has_unknown and value.is_contiguous()
             return Value("tensor", value.dtype, tuple(value.shape), is_contiguous=is_contiguous)
         case bool() | torch.SymBool():
             return Value("bool", constant=value)

@@ -239,8 +239,19 @@ def _as_test(node: ast.expr) -> ast.expr:
 
 def _as_index(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Slice):
-        parts = [e or ast.Constant(None) for e in (node.lower, node.upper, node.step)]
-        return call("slice", *parts)
+        ends = [_as_end(end) for end in (node.lower, node.upper)]
+        return call("slice", *ends, node.step or ast.Constant(None))
     if isinstance(node, ast.Tuple):
         return ast.Tuple([_as_index(expression) for expression in node.elts], ast.Load())
     return node
+
+
+def _as_end(end: ast.expr | None) -> ast.expr:
+    """An end of a slice; of `t + 2`, the probe is told of what it is a step from."""
+    match end:
+        case None:
+            return ast.Constant(None)
+        case ast.BinOp(ast.Name() as name, ast.Add() | ast.Sub() as how, ast.Constant(value=int())):
+            by = end.right if isinstance(how, ast.Add) else ast.UnaryOp(ast.USub(), end.right)
+            return call(f"{PROBE}.step", name, by)
+    return end

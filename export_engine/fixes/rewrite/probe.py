@@ -72,8 +72,9 @@ class Probe(Elements):
         """State of the innermost branch of a staged choice that runs."""
         self.nones: dict[Site, set[bool]] = {}
         """Answers to tests for None."""
-        self.counts: list[tuple[Any, Any]] = []
-        """The enclosing loops that count by one: the number, and where they stop."""
+        self.counts: list[tuple[Any, Any, Any]] = []
+        """The enclosing loops that count by one: the number, where they start, and where they stop."""
+        self.steps: list[tuple[Any, Any, int]] = []
         self.held: list[Any] = []
         self.is_guarded = False
         self.carried: list[torch.Tensor] = []
@@ -364,7 +365,7 @@ class Probe(Elements):
             taken = {name: self._carry(value, name in outs) for name, value in entries.items()}
             item = sequence.element()
             if isinstance(sequence, _Range) and sequence.is_plain:
-                self.counts.append((item, sequence.start + sequence.length))
+                self.counts.append((item, sequence.start, sequence.start + sequence.length))
             found = body(item, *[taken[name] for name in reads])
             result = dict(zip(outs, found, strict=True))
             for name, value in result.items():
@@ -575,14 +576,19 @@ class Probe(Elements):
         is_whole = not value.dtype.is_floating_point
         self.facts.reads_whole |= kind == "int"
         if kind == "int" and not self.depth and self.facts.keeps_symbols:
-            if is_whole:
+            if is_whole and value.dtype != torch.bool:
                 return value.item()
             self.facts.notes[site] = ("number", "whole")
             return value.long().item()
-        tensor = value.long() if kind == "int" and not is_whole else value
-        tensor = value != 0 if kind == "bool" and value.dtype != torch.bool else tensor
+        tensor = value
+        if kind == "int" and (not is_whole or value.dtype == torch.bool):
+            tensor = value.long()
+        elif kind == "float" and is_whole:
+            tensor = value.to(torch.get_default_dtype())
+        elif kind == "bool" and value.dtype != torch.bool:
+            tensor = value != 0
         same = "shaped" if shaped else "same"
-        self.facts.notes[site] = ("number", kind if tensor is not value else same)
+        self.facts.notes[site] = ("number", kind if tensor is not value else same, tensor.dtype)
         return tensor
 
     def _extreme(self, site: Site, function: Any, name: str, args: tuple[Any, ...]) -> Any:
@@ -652,9 +658,13 @@ class Probe(Elements):
             return of.values.shape[0]
         if isinstance(of, _Sequence):
             return of.length
-        if isinstance(of, torch.Tensor) and free_unbacked_symbols(of.shape[0]):
+        if not isinstance(of, torch.Tensor):
+            return len(of)
+        if free_unbacked_symbols(of.shape[0]):
             self.facts.notes[site] = ("length", 0)
-        return of.shape[0] if isinstance(of, torch.Tensor) else len(of)
+        elif not isinstance(of.shape[0], int):
+            self.facts.notes[site] = ("size", 0)  # which len() of Python's would fix
+        return of.shape[0]
 
     def method(self, site: Site, of: Any, name: str, *args: Any, **keywords: Any) -> Any:
         """A call of a method."""
