@@ -23,6 +23,8 @@ from export_engine.fixes.rewrite.form import (
 )
 
 _JOINED = {ast.And: ast.BitAnd, ast.Or: ast.BitOr}
+_PLAIN = ("plain", "lazy")
+"""Kinds of parts of a test that Python decides: in all calls, or in some."""
 
 
 class Answers:
@@ -58,14 +60,14 @@ class Answers:
 
     def answer_boolop(self, node: ast.BoolOp, note: tuple[str, ...]) -> ast.expr:
         """`a and b` as `(a) & (b)`; what Python decides is asked first."""
-        plain = [part for part, kind in zip(node.values, note, strict=False) if kind == "plain"]
-        parts = [
-            _as_test(part, kind)
-            for part, kind in zip(node.values, note, strict=False)
-            if kind != "plain"
-        ]
+        pairs = list(zip(node.values, note, strict=False))
+        plain = [part for part, kind in pairs if kind in _PLAIN]
+        parts = [_as_test(part, kind) for part, kind in pairs if kind not in _PLAIN]
         expression = _fold(parts, _JOINED[type(node.op)]())
-        return ast.BoolOp(node.op, [*plain, expression]) if plain else expression
+        if not plain:
+            return expression
+        joined = ast.BoolOp(node.op, [*plain, expression])
+        return call("torch.as_tensor", joined) if "lazy" in note else joined
 
     def answer_compare(self, node: ast.Compare, note: object) -> ast.expr:
         """`a < b < c` as both; whether a carried value is None as whether it is the first time."""

@@ -11,6 +11,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import torch
@@ -55,6 +56,8 @@ _OF_SOME = frozenset(
     {"max", "min", "amax", "amin", "argmax", "argmin", "median", "mode", "aminmax"}
 )
 """Reductions that raise an error where there are no elements."""
+_STAGED = frozenset({"bool", "zero", "size"})
+"""Kinds of parts of tests that Python cannot decide."""
 _COMPARED = (torch.equal, torch.allclose)
 _REDUCED = ("max", "min", "any", "all")
 
@@ -80,6 +83,8 @@ class Probe(Elements):
         self.carried: list[torch.Tensor] = []
         """Numbers that loops carry."""
         self.is_in_loop = False
+        self.joins: dict[Site, list[list[str]]] = {}
+        """Of each test of several parts: in each call, how each part is known."""
         self.asks_first = False
         """Whether a part of a test is whether it is the first iteration."""
 
@@ -146,15 +151,16 @@ class Probe(Elements):
                 tests.append(torch.tensor(known, device="cpu"))
                 continue
             if isinstance(known, builtins.bool):
-                kinds.append("plain")
+                kinds.append("decided" if known is is_or else "plain")
                 if known is is_or:
-                    self._note_join(site, kinds[:-1] if tests else [])
+                    self._note_join(site, kinds)
                     return known if tests else value
                 continue
             is_bool = not isinstance(value, torch.Tensor) or value.dtype == torch.bool
             kinds.append("bool" if is_bool else "zero")
             if at == len(parts) - 1 and not tests:
-                return value
+                self._note_join(site, kinds)
+                return value  # as Python's own operator does
             tests.append(known)
         if not tests:
             return value
@@ -177,11 +183,18 @@ class Probe(Elements):
             return torch.ones((), dtype=torch.bool, device="cpu")
 
     def _note_join(self, site: Site, kinds: list[str]) -> None:
-        value = self.facts.notes.get(site, tuple(kinds))
-        if value != tuple(kinds):
-            self.facts.is_mixed = True
-        if any(kind != "plain" for kind in kinds):
-            self.facts.notes[site] = value
+        """Notes how the parts of a test are joined; what Python decides in some calls only, too."""
+        earlier = self.joins.setdefault(site, [])
+        earlier.append(kinds)
+        merged = [_merge_kinds(set(at) - {""}) for at in zip_longest(*earlier, fillvalue="")]
+        for at, kind in enumerate(merged):
+            if kind == "decided":  # a part before what it guards is asked first
+                is_first = _STAGED.isdisjoint(merged[:at])
+                merged[at] = "lazy" if is_first else "bool"
+        self.facts.is_mixed |= None in merged
+        is_staged = any(not _STAGED.isdisjoint(each) for each in earlier)
+        if is_staged and any(kind != "plain" for kind in merged[:-1]):
+            self.facts.notes[site] = tuple(merged)
 
     def negate(self, site: Site, value: Any) -> Any:
         """`not`."""
@@ -406,7 +419,7 @@ class Probe(Elements):
     ) -> Any:
         """A `while`."""
         entries, loop = dict(zip(reads, values, strict=True)), self.facts.loops[site]
-        notes, is_mixed = dict(self.facts.notes), self.facts.is_mixed
+        notes, is_mixed, joins = dict(self.facts.notes), self.facts.is_mixed, dict(self.joins)
         for _ in range(10_000):
             going = self.decide(test(*[entries[name] for name in reads]))
             if not isinstance(going, builtins.bool):
@@ -417,7 +430,7 @@ class Probe(Elements):
             entries |= dict(zip(outs, body(*[entries[name] for name in reads]), strict=True))
         else:
             raise CannotRewrite("a loop has too many iterations")
-        self.facts.notes, self.facts.is_mixed = notes, is_mixed
+        self.facts.notes, self.facts.is_mixed, self.joins = notes, is_mixed, joins
         if "plain" in loop.ways:  # some are decided by Python: run all of them by the program
             loop.ways.discard("plain")
             entries = dict(zip(reads, values, strict=True))
@@ -697,6 +710,15 @@ class Probe(Elements):
         if args and isinstance(args[0], Rows | Masked):
             return self._of_rows(site, function, args[0], args[1:], keywords)
         return function(*args, **keywords)
+
+
+def _merge_kinds(kinds: set[str]) -> str | None:
+    """The kind of a part of a test in all calls; None where they have none in common."""
+    if len(kinds) == 1:
+        return "plain" if kinds == {"decided"} else next(iter(kinds))
+    if kinds == {"plain", "decided"}:
+        return "decided"
+    return "bool" if kinds <= {"plain", "decided", "bool"} else None
 
 
 class _Watch(TorchFunctionMode):
