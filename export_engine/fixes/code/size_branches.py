@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from export_engine.attempt import (
     Attempt,
@@ -290,6 +290,71 @@ def missing_to_multiple(text: str, line: int) -> Rewritten:
     raise CannotRewrite("that line computes no padding to a multiple")
 
 
+def rounded_up(text: str, line: int) -> Rewritten:
+    """As `missing_to_multiple`, but padded by `(n + k - 1) // k * k - n`.
+
+    Of n and that torch knows that the sum is a multiple. Zeros that torch.cat joins are padded,
+    too: it takes no part that may be empty.
+
+    Raises:
+        CannotRewrite: there is no such branch, or n is not found.
+    """
+    source = Source(text, line)
+    branch = find_branch(source, line)[1]
+    for part in list_ways(branch, True)[0]:
+        if pads := [*_pad_joined(source, part)]:
+            source = Source(source.replace(pads).text, line)
+            branch = find_branch(source, line)[1]
+    sizes = {ast.unparse(node): node for node in ast.walk(branch.test) if _is_rest(node)}
+    for node in ast.walk(source.function):
+        if isinstance(node, ast.Assign) and node.lineno < line and _is_rest(node.value):
+            sizes |= {
+                target.id: node.value for target in node.targets if isinstance(target, ast.Name)
+            }
+    pieces = []
+    for node in (inner for part in list_ways(branch, True)[0] for inner in ast.walk(part)):
+        match node:
+            case ast.BinOp(ast.expr() as multiple, ast.Sub(), rest) if ast.unparse(rest) in sizes:
+                n = _as_factor(source, sizes[ast.unparse(rest)].left)
+                by = _as_factor(source, multiple)
+                less = str(int(by) - 1) if by.isdecimal() else f"{by} - 1"
+                whole = f"({n} + {less}) // {by} * {by} - {n}"
+                pieces.append(Piece(source.start(node), source.end(node), f"({whole})"))
+    if not pieces:
+        raise CannotRewrite("that line computes no padding to a multiple")
+    return one_way(source.replace(pieces).text, line, True)
+
+
+def _is_rest(node: ast.AST) -> TypeGuard[ast.BinOp]:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+
+
+def _pad_joined(source: Source, way: ast.AST) -> Iterator[Piece]:
+    """Each `torch.cat([x, x.new_zeros(b, n, c)], 1)` of a block as `pad(x, (0, 0, 0, n))`."""
+    for node in ast.walk(way):
+        match node:
+            case ast.Call(
+                ast.Attribute(ast.Name("torch"), "cat" | "concat"),
+                [ast.List([of, zeros]) | ast.Tuple([of, zeros]), *dims],
+                keywords,
+            ):
+                dims += [keyword.value for keyword in keywords]
+            case _:
+                continue
+        match zeros, dims:
+            case ast.Call(ast.Attribute(attr="zeros" | "new_zeros"), sizes), [
+                ast.Constant(int(at))
+            ]:
+                if len(sizes) == 1 and isinstance(sizes[0], ast.Tuple | ast.List):
+                    sizes = sizes[0].elts
+                if any(isinstance(size, ast.Starred) for size in sizes) or not 0 <= at < len(sizes):
+                    continue
+                later = "0, 0, " * (len(sizes) - 1 - at)
+                ends = f"({later}0, {source.of(sizes[at])})"
+                text = f"torch.nn.functional.pad({source.of(of)}, {ends})"
+                yield Piece(source.start(node), source.end(node), text)
+
+
 def without_early_return(text: str, line: int) -> Rewritten:
     """The text without `if rest == 0: return x`, where what follows pads by `k - rest`."""
     source, branch, _ = _find_ways(text, line)
@@ -547,6 +612,11 @@ _WAYS = (
         "Always take the branch on line {line}, and pad up to a multiple",
         f"A size that is already a multiple gets no padding. {_COMPARED}",
         missing_to_multiple,
+    ),
+    _Way(
+        "Always take the branch on line {line}, and pad up to a multiple",
+        f"A size that is already a multiple gets no padding. {_COMPARED}",
+        rounded_up,
     ),
     _Way(
         "Never return early on line {line}, and pad up to a multiple",

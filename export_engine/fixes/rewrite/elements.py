@@ -221,7 +221,9 @@ class Elements:
             case [(_, low, first), (_, high, last)] if low is high and part.step is None:
                 for number, start, stop in self.counts:
                     if number is low and last > first and start + first >= 0:
-                        return last - first if statically_known_true(stop + last <= size + 1) else None
+                        return (
+                            last - first if statically_known_true(stop + last <= size + 1) else None
+                        )
         return None
 
     def _unsure_row(self, site: Site, of: torch.Tensor, index: Any) -> int | None:
