@@ -210,8 +210,10 @@ def find_worse(before: Outcome, now: Outcome, *, costs: bool = True) -> list[str
 def _worse_refusal(before: Outcome, now: Outcome) -> list[str]:
     if now.agreement == "differs" or "differs" in now.calls:
         return ["a program that differs from eager"]
+    if now.ended == "exports":
+        return []
     found = _more_exports(before, now)
-    if now.ended != "exports" and before.refusals and not now.refusals:
+    if before.refusals and not now.refusals:
         found.append(f"no longer says: {before.refusals[0]}")
     return found
 

@@ -110,3 +110,4 @@ def test_of_what_did_not_export_only_a_wrong_program_is_worse() -> None:
     assert find_worse(refused, wrong) == ["a program that differs from eager"]
     assert find_worse(refused, Outcome("no fix")) == ["no longer says: The loop ends early."]
     assert not find_worse(refused, GOOD)
+    assert not find_worse(Outcome("no fix", exports=1), GOOD)

@@ -290,31 +290,26 @@ def missing_to_multiple(text: str, line: int) -> Rewritten:
     raise CannotRewrite("that line computes no padding to a multiple")
 
 
-def rounded_up(text: str, line: int) -> Rewritten:
-    """As `missing_to_multiple`, but padded by `(n + k - 1) // k * k - n`.
+def round_up(text: str, line: int) -> Rewritten:
+    """The text of `missing_to_multiple`, padded by `(n + k - 1) // k * k - n`.
 
-    Of n and that torch knows that the sum is a multiple. Zeros that torch.cat joins are padded,
-    too: it takes no part that may be empty.
+    torch knows that n and this amount sum to a multiple. torch.cat takes no zeros that may be
+    empty, so these become a pad.
 
     Raises:
         CannotRewrite: there is no such branch, or n is not found.
     """
-    source = Source(text, line)
-    branch = find_branch(source, line)[1]
-    for part in list_ways(branch, True)[0]:
-        if pads := [*_pad_joined(source, part)]:
-            source = Source(source.replace(pads).text, line)
-            branch = find_branch(source, line)[1]
+    source, branch, ways = _find_ways(text, line)
+    if pads := [*_pad_joined(source, ways[0][1])]:
+        source, branch, ways = _find_ways(source.replace(pads).text, line)
     sizes = {ast.unparse(node): node for node in ast.walk(branch.test) if _is_rest(node)}
     for node in ast.walk(source.function):
         if isinstance(node, ast.Assign) and node.lineno < line and _is_rest(node.value):
-            sizes |= {
-                target.id: node.value for target in node.targets if isinstance(target, ast.Name)
-            }
+            sizes |= {ast.unparse(target): node.value for target in node.targets}
     pieces = []
-    for node in (inner for part in list_ways(branch, True)[0] for inner in ast.walk(part)):
+    for node in ways[0][1]:
         match node:
-            case ast.BinOp(ast.expr() as multiple, ast.Sub(), rest) if ast.unparse(rest) in sizes:
+            case ast.BinOp(multiple, ast.Sub(), rest) if ast.unparse(rest) in sizes:
                 n = _as_factor(source, sizes[ast.unparse(rest)].left)
                 by = _as_factor(source, multiple)
                 less = str(int(by) - 1) if by.isdecimal() else f"{by} - 1"
@@ -329,9 +324,9 @@ def _is_rest(node: ast.AST) -> TypeGuard[ast.BinOp]:
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
 
 
-def _pad_joined(source: Source, way: ast.AST) -> Iterator[Piece]:
+def _pad_joined(source: Source, way: list[ast.AST]) -> Iterator[Piece]:
     """Each `torch.cat([x, x.new_zeros(b, n, c)], 1)` of a block as `pad(x, (0, 0, 0, n))`."""
-    for node in ast.walk(way):
+    for node in way:
         match node:
             case ast.Call(
                 ast.Attribute(ast.Name("torch"), "cat" | "concat"),
@@ -616,7 +611,7 @@ _WAYS = (
     _Way(
         "Always take the branch on line {line}, and pad up to a multiple",
         f"A size that is already a multiple gets no padding. {_COMPARED}",
-        rounded_up,
+        round_up,
     ),
     _Way(
         "Never return early on line {line}, and pad up to a multiple",

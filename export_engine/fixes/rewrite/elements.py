@@ -60,7 +60,7 @@ class Elements:
     depth: int
     counts: list[tuple[Any, Any, Any]]
     steps: list[tuple[Any, Any, int]]
-    """Of ends of slices: the number, what it is a step from, and how large that is."""
+    """Ends of slices: the number, the number of a loop, and their difference."""
     is_in_loop: bool
     is_guarded: bool
     """Whether a part of a test is run that eager leaves out where an earlier part decides."""

@@ -247,7 +247,7 @@ def _as_index(node: ast.expr) -> ast.expr:
 
 
 def _as_end(end: ast.expr | None) -> ast.expr:
-    """An end of a slice; of `t + 2`, the probe is told of what it is a step from."""
+    """An end of a slice, of which the probe gets the name and the constant: `t + 2`."""
     match end:
         case None:
             return ast.Constant(None)

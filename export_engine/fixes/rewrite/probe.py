@@ -76,7 +76,7 @@ class Probe(Elements):
         self.nones: dict[Site, set[bool]] = {}
         """Answers to tests for None."""
         self.counts: list[tuple[Any, Any, Any]] = []
-        """The enclosing loops that count by one: the number, where they start, and where they stop."""
+        """The enclosing loops that count by one: the number, where they start and stop."""
         self.steps: list[tuple[Any, Any, int]] = []
         self.held: list[Any] = []
         self.is_guarded = False
@@ -84,7 +84,7 @@ class Probe(Elements):
         """Numbers that loops carry."""
         self.is_in_loop = False
         self.joins: dict[Site, list[list[str]]] = {}
-        """Of each test of several parts: in each call, how each part is known."""
+        """By test of several parts: for each call, how its parts are known."""
         self.asks_first = False
         """Whether a part of a test is whether it is the first iteration."""
 
@@ -183,7 +183,7 @@ class Probe(Elements):
             return torch.ones((), dtype=torch.bool, device="cpu")
 
     def _note_join(self, site: Site, kinds: list[str]) -> None:
-        """Notes how the parts of a test are joined; what Python decides in some calls only, too."""
+        """Notes how the parts of a test are joined, over all calls so far."""
         earlier = self.joins.setdefault(site, [])
         earlier.append(kinds)
         merged = [_merge_kinds(set(at) - {""}) for at in zip_longest(*earlier, fillvalue="")]
@@ -673,11 +673,12 @@ class Probe(Elements):
             return of.length
         if not isinstance(of, torch.Tensor):
             return len(of)
-        if free_unbacked_symbols(of.shape[0]):
+        size: Any = of.shape[0]
+        if free_unbacked_symbols(size):
             self.facts.notes[site] = ("length", 0)
-        elif not isinstance(of.shape[0], int):
+        elif not isinstance(size, int):
             self.facts.notes[site] = ("size", 0)  # which len() of Python's would fix
-        return of.shape[0]
+        return size
 
     def method(self, site: Site, of: Any, name: str, *args: Any, **keywords: Any) -> Any:
         """A call of a method."""

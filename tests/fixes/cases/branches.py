@@ -140,3 +140,44 @@ class BestOfTheKept(nn.Module):
             return torch.zeros(4)
         x, scores = x[kept], scores[kept]
         return x[scores.argmax()]
+
+
+@case(
+    "x: n, _",
+    lambda: (torch.randn(4, 4),),
+    lambda: (9 * torch.randn(6, 4),),
+    lambda: (0.1 * torch.randn(3, 4),),
+    modes=NON_STRICT,
+)
+class LeavesAtTheLastOrLargest(nn.Module):
+    """Python decides a part of each test in some iterations."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        kept, before = [], None
+        for i, row in enumerate(x.T.unbind()[:4]):
+            if i > 0 and row.mean() > 0.1:
+                row = row * 0.5  # noqa: PLW2901 - as users write it
+            if before is None or row.sum() > before:
+                before = row.sum()
+            kept.append(row)
+            if i == 3 or row.abs().max() > 5:
+                break
+            x = x * 0.5
+        return torch.stack(kept).sum(0), x
+
+
+@case(
+    "x: n, _",
+    lambda: (torch.randn(4, 4),),
+    lambda: (9 * torch.randn(6, 4),),
+    lambda: (0.1 * torch.randn(3, 4),),
+    modes=NON_STRICT,
+)
+class ListsTheLastOrLarge(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        outputs = []
+        for i in range(3):
+            x = torch.tanh(x + i)
+            if x.mean() > 0.3 or i == 2:
+                outputs.append(x)
+        return torch.stack(outputs).mean(0)

@@ -123,3 +123,38 @@ class ExtendsList(torch.nn.Module):
             h = torch.tanh(h + row)
             outs.extend([h, -h])
         return torch.stack(outs)
+
+
+@case(
+    "x: batch, time, _",
+    lambda: (torch.randn(2, 5, 4),),
+    lambda: (3 * torch.randn(3, 8, 4),),
+    lambda: (0.1 * torch.randn(1, 2, 4),),
+    modes=NON_STRICT,
+)
+class Windows(torch.nn.Module):
+    def forward(self, x):
+        pieces = []
+        for start in range(x.shape[1] - 1):
+            w = x[:, start : start + 2]
+            if w.abs().mean() > 1:
+                w = w / 2
+            pieces.append(w.mean(1))
+        return torch.stack(pieces, 1)
+
+
+@case(
+    "x: time, _",
+    lambda: (torch.randn(5, 4),),
+    lambda: (3 * torch.randn(8, 4),),
+    lambda: (0.1 * torch.randn(4, 4),),
+    modes=NON_STRICT,
+)
+class CarriesWithNeighbours(torch.nn.Module):
+    def forward(self, x):
+        h = x.new_zeros(4)
+        for t in range(1, len(x) - 1):
+            h = torch.tanh(h + x[t - 1 : t + 2].mean(0))
+            if h.abs().max() > 0.9:
+                break
+        return h

@@ -117,3 +117,33 @@ class LogsMean(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         self.log.debug(f"mean={x.mean().item():.3f}")
         return x * 2
+
+
+@case(
+    "x: n, _",
+    lambda: (torch.randn(4, 4),),
+    lambda: (5 * torch.randn(6, 4),),
+    lambda: (torch.randn(5, 4) - 9,),
+    modes=NON_STRICT,
+)
+class CountsFlags(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n = int(x.mean() > 0) + int(x.max() > 1)
+        if n > 1:
+            x = x * n
+        return x + n
+
+
+@case(
+    "x: n, _",
+    lambda: (torch.randn(4, 4),),
+    lambda: (torch.randn(6, 4).abs(),),
+    lambda: (-torch.rand(5, 4),),
+    modes=NON_STRICT,
+)
+class FloatsACount(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n = float((x > 0).sum())
+        if n > 3:
+            n = n + 0.5
+        return torch.arange(4) * n
