@@ -290,7 +290,7 @@ def missing_to_multiple(text: str, line: int) -> Rewritten:
     raise CannotRewrite("that line computes no padding to a multiple")
 
 
-def round_up(text: str, line: int) -> Rewritten:
+def pad_up(text: str, line: int) -> Rewritten:
     """The text of `missing_to_multiple`, padded by `(n + k - 1) // k * k - n`.
 
     torch knows that n and this amount sum to a multiple. torch.cat takes no zeros that may be
@@ -611,7 +611,7 @@ _WAYS = (
     _Way(
         "Always take the branch on line {line}, and pad up to a multiple",
         f"A size that is already a multiple gets no padding. {_COMPARED}",
-        round_up,
+        pad_up,
     ),
     _Way(
         "Never return early on line {line}, and pad up to a multiple",

@@ -215,8 +215,8 @@ class Elements:
         if len(places) > 1 or not all(isinstance(part, slice) for part in before):
             return None
         part, size = parts[places[0]], of.shape[places[0]]
-        known = [*self.steps, *((number, number, 0) for number, *_ in self.counts)]
-        ends = [next((k for k in known if k[0] is end), None) for end in (part.start, part.stop)]
+        steps = [*self.steps, *((number, number, 0) for number, *_ in self.counts)]
+        ends = [next((s for s in steps if s[0] is end), None) for end in (part.start, part.stop)]
         match ends:
             case [(_, low, first), (_, high, last)] if low is high and part.step is None:
                 for number, start, stop in self.counts:

@@ -331,11 +331,18 @@ class Lowering(Loops):
             raise CannotRewrite(
                 f"line {find_site(node)[0]} branches around `{text}`, which has a side effect"
             )
-        then, first = self._take_collected(then)
-        other, second = self._take_collected(other)
+        reads = _find_read(other), _find_read(then)
+        then, first, held = self._take_collected(then, reads[0])
+        other, second, more_held = self._take_collected(other, reads[1])
         ways = (then, other)
-        outs = [n for n in _in_order([*then, *other]) if n in live]
-        test, before = self._test(node, facts, outs, ways, bool(first or second))
+        lists = {name for name, _ in [*held, *more_held]}
+        outs = [n for n in _in_order([*then, *other]) if n in live - lists]
+        test, before = self._test(node, facts, outs, ways, bool(first or second or lists))
+        for counts, appended in ((test, held), (negate(test), more_held)):
+            for _, asked in appended:
+                inner = asked.args[2] if len(asked.args) > 2 else None
+                both = ast.BinOp(counts, ast.BitAnd(), inner) if inner is not None else counts
+                asked.args = [*asked.args[:2], both]
         sides = [
             self._side(way, outs, other_reads)
             for way, other_reads in zip(ways, (find_loaded(*other), set()), strict=True)
@@ -444,10 +451,16 @@ class Lowering(Loops):
         return result
 
     def _take_collected(
-        self, way: Block
-    ) -> tuple[Block, list[tuple[str, ast.expr, ast.expr | None]]]:
-        """A way without what it appends, and that."""
+        self, way: Block, read: set[str]
+    ) -> tuple[Block, list[tuple[str, ast.expr, ast.expr | None]], list[tuple[str, ast.Call]]]:
+        """A way without what it appends, and that; the appends that stay, as it reads the list.
+
+        Args:
+            way: of a branch.
+            read: the names that the other way reads.
+        """
         result: list[tuple[str, ast.expr, ast.expr | None]] = []
+        held: list[tuple[str, ast.Call]] = []
         kept = Block()
         filled = _find_filled(way)
         for at, other_statement in enumerate(way):
@@ -468,8 +481,17 @@ class Lowering(Loops):
                 self.synthetic.add(free)
                 kept.append(let(free, value))
                 value = load(free)
-            result.append((name, value, mask))
-        return kept, result
+            if name not in _find_read(way[at + 1 :]):
+                result.append((name, value, mask))
+                continue
+            if self.depth or name in read:
+                raise CannotRewrite(f"a branch appends to `{name}` and reads it")
+            if name not in self.masks:
+                self.masks[name] = self.names.new(f"{name}_kept")
+            asked = call(COLLECT, load(name), value, *([mask] if mask is not None else []))
+            kept.append(let(name, asked))
+            held.append((name, asked))
+        return kept, result, held
 
     def _collect_both(
         self,
@@ -916,6 +938,16 @@ def _find_collected(node: ast.AST) -> set[str]:
     """The lists that are appended to."""
     statements = [inner for inner in ast.walk(node) if isinstance(inner, ast.stmt)]
     return {pair[0] for pair in map(as_collected, statements) if pair is not None}
+
+
+def _find_read(block: Block) -> set[str]:
+    """The names that statements read, those of appends only in what is appended."""
+    return set().union(
+        *(
+            find_loaded(pair[1]) if (pair := as_collected(node)) else find_loaded(node)
+            for node in block
+        )
+    )
 
 
 def _find_filled(block: Block) -> set[str]:

@@ -192,7 +192,7 @@ class Probe(Elements):
                 is_first = _STAGED.isdisjoint(merged[:at])
                 merged[at] = "lazy" if is_first else "bool"
         self.facts.is_mixed |= None in merged
-        is_staged = any(not _STAGED.isdisjoint(each) for each in earlier)
+        is_staged = any(not _STAGED.isdisjoint(call) for call in earlier)
         if is_staged and any(kind != "plain" for kind in merged[:-1]):
             self.facts.notes[site] = tuple(merged)
 

@@ -181,3 +181,26 @@ class ListsTheLastOrLarge(nn.Module):
             if x.mean() > 0.3 or i == 2:
                 outputs.append(x)
         return torch.stack(outputs).mean(0)
+
+
+@case(
+    "x: n, _",
+    lambda: (torch.randn(4, 4),),
+    lambda: (9 * torch.randn(6, 4),),
+    lambda: (-torch.rand(3, 4),),
+    lambda: (0.1 * torch.rand(1, 4),),
+    modes=NON_STRICT,
+)
+class ReadsWhatItAppended(nn.Module):
+    """Behind an early return a list is appended to, and read."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out = []
+        for k in range(3):
+            x = torch.tanh(x * 0.5 - k / 4)
+            if (x > 0.4).any():
+                return x - k
+            if x.mean() > -0.2:
+                out.append(x * 0.5)
+        out.append(x)
+        return torch.stack(out).sum(0) + x
