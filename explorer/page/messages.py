@@ -429,7 +429,7 @@ ASKS = {
     "code": Message(OfGraph, Code, "A graph as torch prints it."),
     "cost": Message(OfAttempt, CostTable, "The cost of a program, as formulas of its sizes."),
     "decomposable": Message(OfAttempt, Ops, "The ops that torch's default table decomposes."),
-    "diff": Message(OfPair, ProgramDiff, "How an attempt's program differs from another's."),
+    "diff": Message(OfPair, ProgramDiff, "How the programs of two attempts differ."),
     "texts": Message(OfPair, list[TextDiff], "Source files and printed graphs that differ."),
     "setups": Message(
         OfAttempt, Setups, "The devices of the kernel's machine, and what runs there."

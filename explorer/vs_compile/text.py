@@ -14,7 +14,7 @@ MOST_GUARDS = 3
 _MOST_OPS = 12
 
 EXPORT_SAYS = {
-    "takes": "accepts it, with its one graph",
+    "takes": "accepts it, with its single graph",
     "refuses": "rejects it",
     "unchecked": "accepts it, outside its ranges",
     "no program": "has no program for it",

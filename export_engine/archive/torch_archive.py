@@ -113,8 +113,8 @@ def _advice(error: Exception) -> str:
         return (
             f"Its call accepts or returns a `{error.name}`, which is not registered as a pytree. "
             "Import the code that registers it, or call `torch.export.register_dataclass` or "
-            "`torch.utils._pytree.register_pytree_node` as before the export, then load the file "
-            "again."
+            "`torch.utils._pytree.register_pytree_node` as you did before the export, then load "
+            "the file again."
         )
     return (
         f"{error_text(error, 300)} If another version of torch saved it, open it with that version."

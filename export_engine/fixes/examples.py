@@ -102,7 +102,7 @@ def _of_pins(shapes: Shapes, dims: Sequence[InputDim]) -> Iterator[Fix]:
         shapes,
         pinned,
         title=f"Pin {', '.join(f'{dim.place} to {dim.example}' for dim in dims)}",
-        why="A pinned size must equal the example's.",
+        why="A pinned size must match the example.",
         lossy=True,
         gives_up=f"The program accepts only {sizes}, instead of the requested {asked}.",
     )

@@ -267,8 +267,9 @@ class DeviceBaked(Rule, kind=Kind.DEVICE_BAKED):
         names="`GRU`",
     )
     CREATED_WHY = Sentence(
-        "In eager it is on the device of the layer's input; in the program it stays on the "
-        "example's. Pass it in (for example, the initial hidden state), or move the program with "
+        "In eager it follows the device of the layer's input; in the program it stays on "
+        "the example's device. Pass it in (for example, the initial hidden state), or move the "
+        "program with "
         "`torch.export.passes.move_to_device_pass`."
     )
     NAMED = Sentence("The code names a device: `{code}`.", code='"cpu"')

@@ -120,7 +120,7 @@ class OperatorFailed(Rule, kind=Kind.OPERATOR_FAILED):
     )
     NESTED_INPUT_WHY = Sentence(
         "A nested tensor is a subclass with its own ragged sizes. Pass the values and their "
-        "offsets, or a padded tensor and a mask, as from torch.nested.to_padded_tensor."
+        "offsets, or a padded tensor and a mask, such as from torch.nested.to_padded_tensor."
     )
     SHARED_OPERANDS = Sentence("Two operands of `{operator}` share memory.", operator="torch.cond")
     SHARED_OPERANDS_WHY = Sentence(

@@ -122,7 +122,7 @@ class SetCopies(Rule, kind=Kind.SET_COPIES):
 
     ## Why
 
-    torch.export keeps the tensors that the module has. Copies of a model have weights of their own.
+    torch.export keeps the tensors that the module has. Copies of a model have separate weights.
     """
 
     SENTENCE = Sentence(

@@ -79,7 +79,7 @@ class BranchOnUnbacked(Rule, kind=Kind.BRANCH_ON_UNBACKED):
 
     ## What to do
 
-    Keep the number a tensor and use `torch.cond` or `torch.where`, or state the condition with
+    Keep the number as a tensor and use `torch.cond` or `torch.where`, or state the condition with
     `torch._check(k > 5)` if only one side is wanted.
 
     ## Why
@@ -170,8 +170,8 @@ class OutputFromData(Rule, kind=Kind.OUTPUT_FROM_DATA):
 
     ## What to do
 
-    Keep the value a tensor: `x * x.sum()`. Where Python needs it, compute it outside the exported
-    module and pass it in.
+    Keep the value as a tensor: `x * x.sum()`. If Python needs it, compute it outside the
+    exported module and pass it in.
 
     ## Why
 

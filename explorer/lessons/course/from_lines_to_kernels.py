@@ -60,7 +60,7 @@ def computes_in_float32(answer: Answer) -> None:
     """Compute the same without float64."""
     wide = [kind.dtype for kind in answer.record.types if kind.dtype in ("float64", "float16")]
     if wide:
-        raise Wrong(f"There are still values of {wide[0]} in the program.")
+        raise Wrong(f"There are still {wide[0]} values in the program.")
     rows = torch.linspace(-1.0, 1.0, 300).reshape(3, 100)
     size = answer.record.probe.inputs[-1].example
     rows = rows.repeat(1, size // 100)

@@ -84,7 +84,7 @@ def counts_in_a_buffer(answer: Answer) -> None:
     """Make the program count its calls, in a buffer that it changes."""
     program = answer.program
     if not program.run_decompositions({}).graph_signature.buffers_to_mutate:
-        raise Wrong("The program mutates no buffer. The count was baked in while tracing.")
+        raise Wrong("The program does not mutate a buffer. The count was baked in while tracing.")
     module = program.module()
     x = torch.full(tuple(answer.record.probe.inputs[n].example for n in range(2)), 3.0)
     for call in (1, 2, 3):

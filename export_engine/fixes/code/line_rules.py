@@ -127,7 +127,7 @@ def copy_by_torch(text: str, line: int) -> Rewritten:
         if len(call.args) == 1 and isinstance(call.args[0], ast.Name | ast.Attribute)
     ]
     here = [(call, text) for call, text in pairs if spans(call, line)]
-    return _replace(source, here or pairs, "that line copies no tensor in Python")
+    return _replace(source, here or pairs, "that line does not copy a tensor in Python")
 
 
 def drop_conversion(text: str, line: int, column: int) -> Rewritten:

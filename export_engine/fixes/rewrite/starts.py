@@ -88,4 +88,4 @@ def _size(size: Any, known: dict[str, Value]) -> ast.expr:
         for dim, item in enumerate(value.shape):
             if str(item) == str(size):
                 return parse_expression(f"{name}.shape[{dim}]")
-    raise CannotRewrite("the loop carries a size that is not an input's")
+    raise CannotRewrite("the loop carries a size that is not the size of an input")

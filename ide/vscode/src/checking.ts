@@ -49,7 +49,7 @@ export class Checking {
       );
     }
     const placeHolder =
-      "Which function returns (model, args)? It is run, and the model is exported.";
+      "Which function returns (model, args)? Export Explorer runs it and exports the model.";
     const name =
       names.length === 1 ? names[0] : await vscode.window.showQuickPick(names, { placeHolder });
     if (!name || !(await document.save())) return;

@@ -140,7 +140,7 @@ export async function offered(cure: Cure): Promise<void> {
     await vscode.commands.executeCommand("python.setInterpreter");
   } else {
     await vscode.window.showInformationMessage(
-      "The Python extension is not installed. Set export-explorer.python to the path of a Python.",
+      "The Python extension is not installed. Set export-explorer.python to the path of a Python interpreter.",
     );
   }
 }

@@ -146,7 +146,7 @@ test.each([
     const { el, done } = render(model);
     expect(await done).toBeUndefined();
     expect(el.textContent).toBe(
-      "A still picture: the kernel that drew it is gone. Run the cell again to explore it.",
+      "A static picture: the kernel that drew it is gone. Run the cell again to explore it.",
     );
     expect(el.querySelector("b, pre")).toBeNull();
   },

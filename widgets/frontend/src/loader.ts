@@ -53,7 +53,8 @@ const PATIENCE_MS = 4000;
 const SILENCE_MS = 1500;
 const WAITING =
   "Waiting for the kernel to send the view. If it has stopped, start it and run the cell again.";
-const STILL = "A still picture: the kernel that drew it is gone. Run the cell again to explore it.";
+const STILL =
+  "A static picture: the kernel that drew it is gone. Run the cell again to explore it.";
 
 const shared = globalThis as unknown as Record<symbol, Map<string, Promise<unknown>> | undefined>;
 

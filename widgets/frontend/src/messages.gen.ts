@@ -338,7 +338,7 @@ export interface Asks {
   cost: { request: OfAttempt; reply: CostTable };
   /** The ops that torch's default table decomposes. */
   decomposable: { request: OfAttempt; reply: Ops };
-  /** How an attempt's program differs from another's. */
+  /** How the programs of two attempts differ. */
   diff: { request: OfPair; reply: ProgramDiff };
   /** Source files and printed graphs that differ. */
   texts: { request: OfPair; reply: TextDiff[] };

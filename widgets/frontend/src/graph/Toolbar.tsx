@@ -26,7 +26,7 @@ export function Toolbar({ view, store, children }: ToolbarProps) {
         </div>
       )}
       <span class="tx-toolbar-gap" />
-      <Popover name="More: what is shown, and saving" face="⋯">
+      <Popover name="More: display options and saving" face="⋯">
         {children ? (
           <Tools view={view} store={store} />
         ) : (

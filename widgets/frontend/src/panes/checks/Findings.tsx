@@ -21,7 +21,9 @@ const VERIFY = " Verify checks whether it agrees with the model.";
 
 export function Findings({ store, program }: Props) {
   const { findings, mode, not_looked_for: unknown } = program.record;
-  const printed = program.record.printed ? " The program does not contain the model's prints." : "";
+  const printed = program.record.printed
+    ? " The program does not contain the model's print calls."
+    : "";
   return (
     <section class="tx-panel" aria-label="Findings" data-testid="findings" data-pane>
       <div class="tx-scroll">
