@@ -30,7 +30,7 @@ def suggest_couplings(attempt: Failed) -> Iterator[Fix]:
         for dim in problem.dims:
             if problem.kind == "fixed" and isinstance(dim.wanted, Named) and dim.example > 1:
                 wanted.setdefault(dim.example, dim.wanted)
-    fixed = {dim.place.path for other_problem in facts.problems for dim in other_problem.dims}
+    fixed = {dim.place.path for problem in facts.problems for dim in problem.dims}
     leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
     changed: dict[str, tuple[Spec, ...]] = {}
     for path, value in leaves:

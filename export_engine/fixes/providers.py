@@ -187,7 +187,8 @@ def _cures(found: Fix | NoFix, attempt: Failed) -> bool:
     """
     if not _leads_on(found) or _switches_too(found, attempt):
         return False
-    if found.narrows and not (found.kind == "shapes" and _only_broadcasts(attempt)):
+    broadcasts = {problem.kind for problem in list_problems(attempt)} == {"equal"}
+    if found.narrows and not (found.kind == "shapes" and broadcasts):
         return False
     return found.leads_to is not None and found.leads_to.verdict == "agrees"
 
@@ -201,12 +202,6 @@ def _with_saving(fix: Fix | NoFix) -> Fix | NoFix:
         return fix
     lost = f"{problem[0].upper()}{problem[1:]}".replace(" it: ", " the program: ", 1)
     return replace(fix, lossy=True, unsaved=True, gives_up=f"{fix.gives_up} {lost}".lstrip())
-
-
-def _only_broadcasts(attempt: Failed) -> bool:
-    """Whether all that the request violates is that sizes are equal."""
-    problems = list_problems(attempt)
-    return bool(problems) and all(problem.kind == "equal" for problem in problems)
 
 
 def _leads_on(found: Fix | NoFix) -> TypeGuard[Fix]:
@@ -226,7 +221,7 @@ def _ask(provider: Provider, attempt: Failed, found: list[Fix | NoFix]) -> None:
                 tell(fix.title, "found")
     except Exception as error:  # noqa: BLE001 - whatever it is, the diagnosis and other fixes stand
         log_internal_error(error, "looking for fixes")
-        found[before:] = [other_fix for other_fix in found[before:] if isinstance(other_fix, NoFix)]
+        found[before:] = [fix for fix in found[before:] if isinstance(fix, NoFix)]
 
 
 _LINE = re.compile(r"\b(lines?) (\d+)\b")
@@ -238,9 +233,7 @@ def _in_own_lines(found: Fix | NoFix, attempt: Failed) -> Fix | NoFix:
     if request is None or diagnosis is None or not diagnosis.stack:
         return found
     file = diagnosis.stack[-1].file
-    edit = next(
-        (other_edit for other_edit in request.edits if other_edit.edited_file == file), None
-    )
+    edit = next((e for e in request.edits if e.edited_file == file), None)
     if edit is None:
         return found
     if isinstance(found, NoFix):

@@ -124,7 +124,7 @@ def mend_wrong_size(exported: Exported, trial: Trial, trials: Iterable[Trial]) -
     if request is None or not trial.sizes:
         return
     stack: Stack = (trial.place,) if trial.place else ()
-    wrong = [other_trial.sizes for other_trial in trials if other_trial.outcome == "differs"]
+    wrong = [t.sizes for t in trials if t.outcome == "differs"]
     keep_out = partial(_keep_out, wrong=wrong)
     for make in (_keep_both, _as_spec, _with_options, keep_out):
         tell(f"trying a fix of {sizes_shown(trial.sizes)}")

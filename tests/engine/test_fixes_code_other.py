@@ -31,7 +31,7 @@ def failed(target: Callable[..., Any], *args: Any, strict: bool = False) -> Fail
 
 def only_fix(attempt: Failed) -> Fix:
     providers = line_rewrites.suggest_rewrites, assumed_branches.suggest_decisions
-    fixes = [fix for provider in providers for fix in provider(attempt, None)]
+    fixes = [fix for provider in providers for fix in provider(attempt)]
     assert len(fixes) == 1, attempt.diagnosis
     assert isinstance(fixes[0], Fix), fixes[0]
     return fixes[0]

@@ -686,7 +686,7 @@ def test_the_sentence_comes_before_fixes_and_stop_keeps_those_found(
 ) -> None:
     told: list[Progress] = []
 
-    def one(_: Failed, __: Any) -> Iterator[Fix]:
+    def one(_: Failed) -> Iterator[Fix]:
         yield Fix(kind="mode", title="The first", change=lambda request: request)
         raise KeyboardInterrupt
 
