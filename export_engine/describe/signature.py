@@ -50,6 +50,7 @@ class _Spec(msgspec.Struct):
     """A container or a leaf in torch's JSON."""
 
     type: str | None
+    context: Any = None
     children_spec: list[_Spec] = []
 
 
@@ -68,7 +69,23 @@ def _write_spec(spec: _Spec) -> str:
     if spec.type is None:
         return "*"
     name = spec.type.rpartition(".")[2].removeprefix("immutable_")
-    return f"{name}({', '.join(map(_write_spec, spec.children_spec))})"
+    keys = " with lists as keys" if _has_lists_as_keys(spec) else ""
+    return f"{name}{keys}({', '.join(map(_write_spec, spec.children_spec))})"
+
+
+def _has_lists_as_keys(spec: _Spec) -> bool:
+    """Whether it is a dict that nobody can make: its keys were tuples before it was saved."""
+    keys = spec.context
+    if not str(spec.type).lower().endswith("dict"):
+        return False
+    if isinstance(keys, dict):
+        keys = keys.get("dict_context")
+    elif isinstance(keys, str):
+        try:
+            keys = msgspec.json.decode(keys)
+        except msgspec.DecodeError:
+            return False
+    return isinstance(keys, list) and any(isinstance(key, list) for key in keys)
 
 
 def _describe_entry(entry: Entry, graph: Graph, values: Values) -> dict[str, Any]:

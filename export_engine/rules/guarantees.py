@@ -596,6 +596,11 @@ class GuaranteeSaved(Rule, kind=Kind.GUARANTEE_SAVED):
     RANGE = Sentence(
         "{symbol} in {after} instead of {before}", symbol="s0", after=None, before=(2, 16)
     )
+    KEYS = Sentence(
+        "torch saves tuples that are dict keys as lists, so the loaded program rejects every call: "
+        "{keys}. Use strings.",
+        keys="`(0, 1)`",
+    )
     FAILS = Sentence(
         "torch cannot {step}: {error}", step="save it", error="SerializeError: unsupported op"
     )

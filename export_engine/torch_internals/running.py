@@ -165,8 +165,7 @@ def announce_exporting() -> Iterator[None]:
 
 def split_call_spec(in_spec: Any) -> tuple[Any, Any]:
     """The trees of the arguments that a call passes by position, and of those by keyword."""
-    read = getattr(in_spec, "children", None)  # before torch 2.12 there is only the older name
-    by_position, by_keyword = read() if read is not None else in_spec.children_specs
+    by_position, by_keyword = pytree.list_children(in_spec)
     return by_position, by_keyword
 
 

@@ -5,6 +5,8 @@ Each function has a fallback if this torch lacks torch's own.
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -60,14 +62,53 @@ class Key(NamedTuple):
 
 
 def dump_tree(spec: Any) -> str:
-    """A spec as JSON, as files keep it; empty for one that torch cannot write."""
+    """A spec as JSON, as files keep it; empty for one that torch cannot write.
+
+    Keys of dicts that are tuples are strings here; in a file they are lists.
+    """
     if spec is None or not torch_has.TREESPEC_DUMPS:
         return ""
     try:
-        return str(torch_has.TREESPEC_DUMPS.value(spec))
+        text = str(torch_has.TREESPEC_DUMPS.value(spec))
+        if not list_tuple_keys(spec):
+            return text
+        version, tree = json.loads(text)
+        _write_tuple_keys(spec, tree)
+        return json.dumps([version, tree])
     except Exception as error:  # noqa: BLE001 - a class that was registered without a name
         log_internal_error(error, "writing the structure of a call")
         return ""
+
+
+def list_tuple_keys(spec: Any) -> list[Any]:
+    """The keys of dicts in a spec that are tuples: torch saves them as lists."""
+    own = [key for key in _list_keys(spec) if isinstance(key, tuple)]
+    return [*own, *(key for child in list_children(spec) for key in list_tuple_keys(child))]
+
+
+def list_children(spec: Any) -> list[Any]:
+    """The specs inside a spec."""
+    read = getattr(spec, "children", None)  # before torch 2.12 there is only the older name
+    return list(read() if read is not None else spec.children_specs)
+
+
+def _list_keys(spec: Any) -> list[Any]:
+    """The keys of a dict; a defaultdict has its factory before them."""
+    if not (isinstance(spec.type, type) and issubclass(spec.type, dict)):
+        return []
+    context = spec.context[1] if issubclass(spec.type, defaultdict) else spec.context
+    return context if isinstance(context, list) else []
+
+
+def _write_tuple_keys(spec: Any, tree: dict[str, Any]) -> None:
+    """Makes each key that is a tuple a string in the JSON of a spec."""
+    keys = [str(key) if isinstance(key, tuple) else key for key in _list_keys(spec)]
+    if keys != _list_keys(spec):
+        context = tree["context"]
+        of_factory = isinstance(context, dict)
+        tree["context"] = {**context, "dict_context": keys} if of_factory else json.dumps(keys)
+    for child, part in zip(list_children(spec), tree["children_spec"], strict=True):
+        _write_tuple_keys(child, part)
 
 
 Path = tuple[Any, ...]

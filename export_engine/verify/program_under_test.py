@@ -17,15 +17,17 @@ from export_engine.attempt import (
     install_setups,
 )
 from export_engine.capture import contexts_entered, in_eval_mode, model_kept, quiet
-from export_engine.defects import log_internal_error
+from export_engine.defects import log_internal_error, passing_over
 from export_engine.error_text import error_text
 from export_engine.process import Deadline, can_fork, sandbox, undone
 from export_engine.record import Record, in_user_names
 from export_engine.source import raise_if_users
 from export_engine.torch_internals import (
+    DistinctOps,
     callable_module,
     contexts_left,
     counters_kept,
+    keep_distinct_ops,
     make_example,
     operators_listed_once,
     pytree,
@@ -135,6 +137,14 @@ class Subject:
     def is_large(self) -> bool:
         """Whether its checks take long enough that a fork, or a smaller program, saves time."""
         return len(self.program.graph.nodes) >= LARGE
+
+    @cached_property
+    def distinct(self) -> DistinctOps | None:
+        """The distinct ops of a large program; None if few are equal, or if it writes in place."""
+        with passing_over("collecting the distinct ops"):
+            if self.is_large:
+                return keep_distinct_ops(self.program)
+        return None
 
     @cached_property
     def symbolic(self) -> Sizes:

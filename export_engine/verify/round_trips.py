@@ -14,16 +14,18 @@ from export_engine.capture import capture
 from export_engine.defects import log_internal_error, passing_over
 from export_engine.error_text import error_text, format_with_type
 from export_engine.findings import ops_of
+from export_engine.listing import join_names
 from export_engine.record import join_path, sizes_tried, split_path
 from export_engine.shapes import Auto, Shapes, Static, leaves_of
 from export_engine.source import raise_if_users
 from export_engine.torch_internals import (
+    DistinctOps,
     callable_module,
     copy_program,
     int_bound,
-    keep_distinct_ops,
     operators_listed_once,
     put_weights_on_meta,
+    pytree,
     symbols_in,
     texts_read_once,
 )
@@ -60,6 +62,9 @@ def check_saved(subject: Subject) -> Guarantee:
         for name, bounds in ranges[0].items()
         if ranges[1].get(name) != bounds
     ]
+    keys = _list_lost_keys(subject.program)
+    if keys:
+        problems.append(rules.GuaranteeSaved.KEYS(keys=join_names(keys)))
     node = difference.node if difference else ""
     if subject.without_values:
         sentence = rules.GuaranteeSaved.NOT_COMPARED(bytes=size, reason=subject.without_values)
@@ -69,6 +74,14 @@ def check_saved(subject: Subject) -> Guarantee:
         problems, strides = _compare_runs(subject, module)
     sentence = rules.GuaranteeSaved.HOLDS(bytes=size, strides=strides)
     return _conclude(rules.GuaranteeSaved, sentence, problems, node)
+
+
+def _list_lost_keys(program: torch.export.ExportedProgram) -> list[str]:
+    """Keys of dicts in a call that a file has as lists, so that nobody can make the dict."""
+    call = program.call_spec
+    specs = [spec for spec in (call.in_spec, call.out_spec) if spec is not None]
+    keys = [str(key) for spec in specs for key in pytree.list_tuple_keys(spec)]
+    return list(dict.fromkeys(keys))
 
 
 class _Saved(NamedTuple):
@@ -232,7 +245,7 @@ def check_decomposed(subject: Subject) -> Guarantee:
 
     A large program is first reduced to its distinct ops. If those fail, the whole is checked.
     """
-    once = _check_distinct(subject) if subject.is_large else None
+    once = _check_distinct(subject, subject.distinct) if subject.distinct else None
     if once is not None:
         return once
     program, ops, _ = subject.decomposed
@@ -253,16 +266,13 @@ def check_decomposed(subject: Subject) -> Guarantee:
     return _conclude(rules.GuaranteeDecomposed, sentence, problems)
 
 
-def _check_distinct(subject: Subject) -> Guarantee | None:
+def _check_distinct(subject: Subject, distinct: DistinctOps) -> Guarantee | None:
     """Decomposes and runs a program of the distinct ops; None if that proves nothing.
 
-    Either few ops are equal, or the two differ, or an output is NaN: an op may fail on values that
-    the program never computes.
+    Then the two differ, or an output is NaN: an op may fail on values that the program never
+    computes.
     """
     with passing_over("decomposing each distinct op"):
-        distinct = keep_distinct_ops(subject.program)
-        if distinct is None:
-            return None
         with operators_listed_once():
             decomposed = distinct.program.run_decompositions()
         every = f"{_count_calls(subject.program):,}"
