@@ -52,6 +52,7 @@ def _check_context_effect(exported: Exported, record: Record) -> Iterator[Findin
             ),
             stack=parse(nodes[0]) if nodes else (),
             node=positions.index(effect.node) if effect.node in positions else -1,
+            decided_by="sound",
         )
     elif any(context.kind == "attention" for context in contexts) and _attends(record):
         yield Finding(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from export_engine import rules
-from export_engine.attempt import Finding
+from export_engine.attempt import Finding, Kind
 from export_engine.findings.analysis import in_order
 from export_engine.record import Verification
 
@@ -31,7 +31,7 @@ def with_decisions(
         replace(
             finding,
             severity="note",
-            why=_AGREES[finding.decided_by]
+            why=_OF_KIND.get(finding.kind, _AGREES[finding.decided_by])
             + finding.why.removesuffix(rules.UntracedBranch.UNDECIDED()),
         )
         if finding.decided_by in held and tried.issuperset(finding.sizes)
@@ -43,3 +43,4 @@ def with_decisions(
 
 _AGREES = {"state": rules.StateChanged.AGREES(), "sound": rules.UntracedBranch.AGREES()}
 """By guarantee, what Verify then found."""
+_OF_KIND = {Kind.CONTEXT: rules.Context.AGREES()}

@@ -167,6 +167,9 @@ class Context(Rule, kind=Kind.CONTEXT):
         "eager. {cure}",
         cure="Name the dtype where `forward` creates tensors: `dtype=x.dtype`.",
     )
+    AGREES = Sentence(
+        "Verify compared the program with eager without the context, and they agree. "
+    )
     NOT_CONTAINED = Sentence(
         "{names} was active around the export; the program does not contain it.",
         names="`torch.nn.attention.sdpa_kernel`",

@@ -44,7 +44,7 @@ _MOST_ELEMENTS, _MOST_TIMES = 2**22, 8
 multiple of the example's."""
 _WARM = 2
 """Calls of which the last is measured: the first takes longer than others."""
-_SHARE, _QUICK = 0.5, 0.5
+_SHARE, _QUICK = 0.3, 0.5
 """How long comparisons at other sizes may take, of the export's time; and seconds, at least."""
 _KINDS = ("fixed", "equal", "form", "range", "guard")
 _SAYING = ("Guard failed", "Expected input", "Runtime assertion", "Unexpected")
@@ -178,7 +178,7 @@ def _call(subject: Subject, called: Any, request: Request, seed: int) -> Call | 
 def _affordable(subject: Subject) -> int:
     """How many sizes to compare at beside the example's: fewer of a model that is slow.
 
-    All of them take at most about half as long as the export did.
+    All of them take at most about a third as long as the export did.
     """
     taken = 0.0
     for _ in range(_WARM):

@@ -124,7 +124,10 @@ def _fresh(request: Request, seed: int) -> Request:
 
 
 def _held_tensors(subject: Subject) -> _Held:
-    """Reads the buffers of the model, and what else the program writes to and shares with it."""
+    """Reads the buffers of the model, and what else the program writes to and shares with it.
+
+    Of a generator it reads the state.
+    """
     owner, program = as_module(subject.eager), subject.program
     shared = {**program.state_dict, **program.constants}
     written = [
@@ -134,9 +137,17 @@ def _held_tensors(subject: Subject) -> _Held:
         if name in shared and _read(read, owner) is shared[name]
     ]
 
+    generators = [
+        value for value in program.constants.values() if isinstance(value, torch.Generator)
+    ]
+
     def read_all() -> dict[str, torch.Tensor]:
         more = {name: read(owner) for name, read in written}
-        return {**dict(owner.named_buffers()), **more}
+        states = {
+            f"torch.Generator {number}": generator.get_state()
+            for number, generator in enumerate(generators, start=1)
+        }
+        return {**dict(owner.named_buffers()), **more, **states}
 
     return read_all
 

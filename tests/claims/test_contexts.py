@@ -173,6 +173,16 @@ def test_a_context_that_changed_the_program_is_a_finding(name: str) -> None:
     assert ex.release_report().verdict == "not ready"
 
 
+def test_a_context_without_which_the_outputs_agree_is_a_note_after_verify() -> None:
+    with default_dtype(torch.float64):
+        ex = explorer.explore(AddsOnes(), (X.double(),))
+    before = [each.severity for each in contexts_of(ex)]
+    assert ex.verify().ok
+    assert before == ["wrong"]
+    assert [each.severity for each in contexts_of(ex)] == ["note"]
+    assert ex.release_report().verdict != "not ready"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HARMLESS)
 def test_a_context_that_changed_nothing_is_none(name: str) -> None:

@@ -136,6 +136,8 @@ def problems_of(program: Program, strict: bool, folder: Path) -> list[str] | Non
     )
     difference = find_difference(read(plain).record, alone)
     problems += [f"plain: {difference}"] if difference else []
+    if program.name == "dict_of_tuples":  # which its file shows
+        return [] if any("signature" in each for each in problems) else ["no difference"]
     if program.name in TORCH_FAILS:
         return problems
     problems += _fields("loaded", found.record, describe(load(path)))
@@ -204,6 +206,25 @@ def test_verify_says_of_saving_what_the_diff_says(strict: bool, tmp_path: Path) 
 def reread(ex: explorer.Exploration, folder: Path) -> explorer.Exploration:
     ex.save(folder / "saved.pt2")
     return explorer.load(folder / "saved.pt2")
+
+
+class ReadsByTuple(nn.Module):
+    def forward(self, tables: dict[tuple[int, int], torch.Tensor]) -> torch.Tensor:
+        return tables[0, 1] + tables[1, 0]
+
+
+@pytest.mark.parametrize("kind", [dict, collections.OrderedDict])
+def test_keys_that_are_tuples_are_lists_in_a_file(kind: type[Any], tmp_path: Path) -> None:
+    tables = kind({(0, 1): torch.ones(3), (1, 0): torch.ones(3)})
+    ex = explorer.explore(ReadsByTuple(), (tables,))
+    read_again = reread(ex, tmp_path)
+    difference = explorer.diff(ex, read_again)
+    saved = next(each for each in ex.verify().guarantees if each.name == "saved")
+    assert not difference.ok
+    assert "with lists as keys" in str(difference)
+    assert saved.verdict == "broken"
+    assert "`(0, 1)`, `(1, 0)`" in saved.sentence
+    assert not [note for note in read_again.record.warnings if "another program" in note]
 
 
 class ViewOfData(nn.Module):

@@ -267,3 +267,22 @@ def test_a_buffer_that_is_returned_is_compared_as_it_was_returned() -> None:
 
     assert {row.name for row in right.guarantees if row.verdict == "broken"} == set()
     assert "sound" in {row.name for row in wrong.guarantees if row.verdict == "broken"}
+
+
+class Draws(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.generator = torch.Generator().manual_seed(3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.rand(x.shape, generator=self.generator)
+
+
+def test_a_generator_of_the_models_own_is_state() -> None:
+    model = Draws()
+    before = model.generator.get_state()
+    ex = explorer.explore(model, (torch.ones(3),))
+    state = next(each for each in ex.verify().guarantees if each.name == "state")
+    assert state.verdict == "holds"
+    assert "which change torch.Generator 1." in state.sentence
+    assert torch.equal(model.generator.get_state(), before)
