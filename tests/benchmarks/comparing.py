@@ -6,6 +6,7 @@ Budgets: those of one program for painting, and a second for the diff.
 
 from __future__ import annotations
 
+import base64
 import statistics
 import time
 from typing import Any
@@ -17,6 +18,7 @@ from export_engine.attempt import DecompositionTable, Exported
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.diff import diff_records
+from export_engine.record import encode
 from export_engine.transform import decompose
 
 from ..browser import chromium
@@ -49,7 +51,11 @@ _COMPARE = """async ([before, after, diff]) => {
     performance.clearMarks();
     window.view = window.explorer.mount({ model, el });
     const wait = async found => {
-        while (!found()) await new Promise(done => setTimeout(done, 1));
+        const latest = performance.now() + 60000;
+        while (!found()) {
+            if (performance.now() > latest) throw new Error(document.body.innerText.slice(-200));
+            await new Promise(done => setTimeout(done, 1));
+        }
     };
     const painted = () => performance.getEntriesByName("tx:painted");
     await wait(() => painted().length === 1);
@@ -72,7 +78,8 @@ def run() -> list[Row]:
         started = time.perf_counter()
         diff = diff_records(before, after)
         seconds.append(time.perf_counter() - started)
-    asked = [_text(before), _text(after), msgspec.to_builtins(diff)]
+    plain = base64.b64encode(encode(before)).decode()  # a reply is not compressed
+    asked = [plain, packed(after), msgspec.to_builtins(diff)]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium.find(), args=list(chromium.ARGS)
@@ -129,7 +136,3 @@ def _programs() -> tuple[Any, Any]:
     assert isinstance(attempt, Exported)
     core = decompose(attempt, DecompositionTable.parse("core"))
     return describe(attempt), describe(core)
-
-
-def _text(record: Any) -> str:
-    return packed(record)

@@ -14,7 +14,7 @@ import pytest
 
 import widgets.bundle
 from widgets import Answer, ExplorerWidget, FrontEndMissing, Refusal
-from widgets.bundle import bundle, bundle_hash, layout, loader
+from widgets.bundle import STATIC, bundle, bundle_hash, layout, loader
 from widgets.bundle_widget import get_shared_bundle
 from widgets.explorer_widget import MOST_RECORD
 
@@ -93,6 +93,7 @@ def test_the_bundle_is_the_widgets_own_to_give(
 
 def test_the_layout_worker_is_an_asset_of_its_own() -> None:
     assert len(bundle()) < 500_000
+    assert sum(script.stat().st_size for script in STATIC.glob("*.js")) <= 1_200_000
     assert b"WebAssembly" in layout()
     assert get_shared_bundle().layout == layout()
 

@@ -6,6 +6,7 @@
 
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { Zstd } from "@hpcc-js/wasm-zstd";
 import { build } from "esbuild";
 
 export { build };
@@ -40,37 +41,110 @@ export async function styleText(path) {
  * `blob:` where a page has no origin, such as a report opened from disk.
  *
  * @param {string} path
+ * @param {Edit} [edit] of the text of Graphviz's package
  */
-export async function workerText(path) {
+export async function workerText(path, edit = layoutOnly) {
   const { outputFiles, metafile } = await build({
     ...SHARED,
     entryPoints: [path],
     format: "iife",
     metafile: true,
-    plugins: [LAYOUT_ONLY],
+    plugins: [editGraphviz(edit)],
   });
   return { text: textOf(outputFiles), inputs: Object.keys(metafile.inputs) };
 }
+
+/** @typedef {(text: string) => string | Promise<string>} Edit */
+
+/**
+ * @param {Edit} edit of the text of Graphviz's package
+ * @returns {import("esbuild").Plugin}
+ */
+const editGraphviz = (edit) => ({
+  name: "graphviz",
+  setup(context) {
+    context.onLoad({ filter: /wasm-graphviz\/dist\/index\.js$/ }, async ({ path }) => ({
+      contents: await edit(await readFile(path, "utf8")),
+      loader: "js",
+    }));
+  },
+});
 
 /**
  * Leaves out of Graphviz's package what builds and reads graphs object by object: here it is given
  * DOT and answers with places. Where the package is written otherwise, all of it stays.
  *
- * @type {import("esbuild").Plugin}
+ * @param {string} text
  */
-const LAYOUT_ONLY = {
-  name: "layout-only",
-  setup(context) {
-    context.onLoad({ filter: /wasm-graphviz\/dist\/index\.js$/ }, async ({ path }) => {
-      const text = await readFile(path, "utf8");
-      const contents = text
-        .replaceAll(/=(\w+)\(\{(area|\w+):!0,/g, "=/* @__PURE__ */$1({$2:!0,")
-        .replace(/acyclic\(\w+,[\s\S]*?(?=circo\(\w+,)/, "")
-        .replace(/fdp\(\w+,\w+="svg"[\s\S]*?\}(?=\};export\{)/, "");
-      return { contents, loader: "js" };
-    });
-  },
-};
+const layoutOnly = (text) =>
+  text
+    .replaceAll(/=(\w+)\(\{(area|\w+):!0,/g, "=/* @__PURE__ */$1({$2:!0,")
+    .replace(/acyclic\(\w+,[\s\S]*?(?=circo\(\w+,)/, "")
+    .replace(/fdp\(\w+,\w+="svg"[\s\S]*?\}(?=\};export\{)/, "");
+
+/**
+ * The same with its WebAssembly as small as its own reader takes it: the package holds it as Zstandard
+ * of a low level, in base91. It takes five seconds, so only what is shipped is packed.
+ *
+ * @param {string} whole
+ */
+async function packSmaller(whole) {
+  const text = layoutOnly(whole);
+  const code = text.match(/'([^'\\]{100000,})'/)?.[1];
+  const digits = text.match(/new Int8Array\(\[([-\d,]{250,})\]\)/)?.[1]?.split(",");
+  if (!code || !digits) return text;
+  /** @type {string[]} */
+  const alphabet = [];
+  for (const [at, digit] of digits.entries()) {
+    if (digit !== "-1") alphabet[Number(digit)] = String.fromCharCode(at);
+  }
+  const before = fromBase91(code, alphabet);
+  const zstd = await Zstd.load();
+  const after = zstd.compress(zstd.decompress(before), 19);
+  return text
+    .replace(`new Uint8Array(${before.length})`, `new Uint8Array(${after.length})`)
+    .replace(code, () => toBase91(after, alphabet));
+}
+
+/**
+ * @param {string} text
+ * @param {string[]} alphabet
+ */
+function fromBase91(text, alphabet) {
+  const bytes = [];
+  for (let at = 0, bits = 0, count = 0; at < text.length; at += 2) {
+    const low = alphabet.indexOf(text[at] ?? "");
+    const high = alphabet.indexOf(text[at + 1] ?? "");
+    const pair = high < 0 ? low : low + high * 91;
+    bits |= pair << count;
+    count += high < 0 ? 8 - count : (pair & 8191) > 88 ? 13 : 14;
+    for (; count > 7; count -= 8, bits >>>= 8) bytes.push(bits & 255);
+  }
+  return Uint8Array.from(bytes);
+}
+
+/**
+ * @param {Uint8Array} bytes
+ * @param {string[]} alphabet
+ */
+function toBase91(bytes, alphabet) {
+  let text = "";
+  let bits = 0;
+  let count = 0;
+  for (const byte of bytes) {
+    bits |= byte << count;
+    count += 8;
+    if (count <= 13) continue;
+    const wide = (bits & 8191) <= 88;
+    const pair = bits & (wide ? 16383 : 8191);
+    bits >>>= wide ? 14 : 13;
+    count -= wide ? 14 : 13;
+    text += `${alphabet[pair % 91]}${alphabet[Math.floor(pair / 91)]}`;
+  }
+  if (count > 0) text += alphabet[bits % 91];
+  if (count > 7 || bits > 90) text += alphabet[Math.floor(bits / 91)];
+  return text;
+}
 
 /** @param {import("esbuild").OutputFile[]} files */
 function textOf(files) {
@@ -105,7 +179,7 @@ export function asTextInEsbuild(inputs = new Set()) {
         return found.errors.length ? found : { path: found.path, namespace: "worker-text" };
       });
       context.onLoad({ filter: /./, namespace: "worker-text" }, (args) =>
-        asText(workerText(args.path), inputs),
+        asText(workerText(args.path, packSmaller), inputs),
       );
       context.onLoad({ filter: /\.css$/ }, (args) => asText(styleText(args.path), inputs));
     },
