@@ -20,8 +20,10 @@ export interface Rect extends Size {
 
 const LEAST_ZOOM = 0.002;
 const MOST_ZOOM = 4;
-/** Below this, much of the text is cut, since none is smaller than `LEAST_FONT`. */
+/** The zoom of a part of a graph that is comfortable to read. */
 export const LEGIBLE = 0.72;
+/** Boxes have room for texts that are enlarged to `LEAST_FONT` at this zoom; below, they are cut. */
+export const UNCUT = 0.62;
 /** How large a graph is to be shown at first. */
 export interface Legibility {
   /** All of it is shown, if that takes no smaller zoom. */

@@ -16,6 +16,7 @@ import {
   reveal,
   showAll,
   shows,
+  UNCUT,
 } from "./camera";
 import { type Drawing, firstOpen } from "./drawing";
 import type { Layouter } from "./layout";
@@ -23,14 +24,12 @@ import type { LayoutBox } from "./layout_types";
 import { shownFor } from "./marks";
 import { closedBoxes, HEADER, type Scene, type SceneBox, SIGN, settling, TITLE } from "./scene";
 import { layingOut, sketching } from "./sketch";
-import type { Stage } from "./stage";
+import { SIDES, type Stage } from "./stage";
 import { unhurried } from "./steps";
 
 /** After this long, the view says that a layout is in progress. */
 const SLOW_MS = 150;
 const LONGEST_NAME = 80;
-/** After a resize, everything stays visible if it only has to shrink this much. */
-const SHRUNK = 0.9;
 
 export class Folding {
   readonly scene: Signal<Scene | null> = signal(null);
@@ -275,10 +274,12 @@ export class Folding {
     return after.open ? afterOpening(moved, after, size) : reveal(moved, after, size);
   }
 
-  /** A scene that was visible as a whole stays so in a slightly smaller view. */
+  /** A scene that was visible as a whole stays so in a slightly smaller view, if no text is cut. */
   private refitted(): Legibility {
     const { legibility } = this;
-    return { ...legibility, whole: SHRUNK * legibility.whole };
+    const beyond = this.stage.beyond.peek();
+    const wasWhole = beyond !== null && SIDES.every((side) => beyond[side] === 0);
+    return wasWhole ? { ...legibility, whole: Math.min(UNCUT, legibility.whole) } : legibility;
   }
 
   /** The whole scene if requested or legible; if not, the place to begin reading. */

@@ -27,6 +27,8 @@ const MOST_HELD_LINE = 36;
 const MOST_NOTES = 3;
 const MOST_NOTE = 36;
 const MOST_SETTINGS = 32;
+/** A setting is left out as a whole, and a number is never cut. */
+const CUT_SETTING = /(?<=, )[^,]*…$|\d+…$/;
 
 const plain = (text: string): Piece => ({ text, symbol: -1 });
 
@@ -87,7 +89,7 @@ export function boxLines(
     const line = [...(name ? [plain(name)] : []), ...(inside ? [count] : [])];
     if (line.length > 0) lines.push(line);
     const settings = item.kind === "op" ? settingsOf(program, item.node) : "";
-    if (settings) lines.push([plain(capped(settings, MOST_SETTINGS).replace(/\d+…$/, "…"))]);
+    if (settings) lines.push([plain(capped(settings, MOST_SETTINGS).replace(CUT_SETTING, "…"))]);
   }
   lines.push(...heldLines(program, item));
   const rest = item.held.length - MOST_HELD;

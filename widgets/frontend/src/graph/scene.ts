@@ -4,7 +4,7 @@
  */
 
 import type { Item } from "../forest/items";
-import { READING, type Rect } from "./camera";
+import { type Rect, UNCUT } from "./camera";
 import type { Piece } from "./labels";
 import type { Placed } from "./layout_types";
 import type { Link } from "./links";
@@ -41,8 +41,8 @@ export const HEADER = 30;
 export const SIGN = 18;
 const WIDEST_LABEL = 240;
 
-/** How much larger texts are than at life-size in the smallest view of all of a graph. */
-const enlargement = (font: string): number => Math.max(1, leastSize(READING.whole) / sizeOf(font));
+/** How much larger texts are than at life-size where all of a graph is shown as small as it may be. */
+const enlargement = (font: string): number => Math.max(1, leastSize(UNCUT) / sizeOf(font));
 export const GROWN = {
   title: enlargement(FONT.title),
   text: enlargement(FONT.text),

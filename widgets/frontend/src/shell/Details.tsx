@@ -16,37 +16,20 @@ import { Values } from "../panes/values/Values";
 import type { Program } from "../program";
 import type { Store } from "../store";
 import { openStatus, type TabStatus, tabStatus } from "../tab_status";
-import type { Facts, Tab, Text } from "../view_state";
+import type { Tab } from "../view_state";
+import { PANES } from "./all_commands";
 import { Guarded } from "./Guarded";
 import { Split } from "./Split";
 import { DEFAULTS, type Sizes } from "./sizes";
 import { Tabs } from "./Tabs";
 
-const FACTS: [Facts, string][] = [
-  ["inspector", "Inspector"],
-  ["signature", "Signature"],
-  ["shapes", "Shapes"],
-  ["findings", "Findings"],
-  ["guarantees", "Verify"],
-  ["runs", "Runs"],
-  ["cost", "Cost"],
-  ["values", "Values"],
-  ["stages", "Stages"],
-  ["delegate", "Delegate"],
-];
-const DIFFERENCES: [Facts, string] = ["differences", "Diff"];
-const TEXTS: [Text, string][] = [
-  ["source", "Source"],
-  ["code", "Code"],
-];
-const ALL: [Tab, string][] = [
-  ...FACTS.slice(0, 1),
-  ...TEXTS.slice(0, 1),
-  ...FACTS.slice(1),
-  ...TEXTS.slice(1),
-];
+type Named = (typeof PANES)[number];
+const isText = ([tab]: Named): boolean => tab === "source" || tab === "code";
+const TEXTS = PANES.filter(isText);
+const FACTS = PANES.filter((each) => !isText(each));
+const DIFFERENCES: Named = ["differences", "Diff", "what differs from the other program"];
 
-const NAMES = new Map<Tab, string>([DIFFERENCES, ...ALL]);
+const NAMES = new Map([DIFFERENCES, ...PANES].map(([tab, name]) => [tab, name]));
 
 /** Below this, two panes one above the other would both be too low to read. */
 const LOW = 420;
@@ -114,7 +97,7 @@ function TabbedDetails({ store, program, height, sizes, change }: DetailsProps) 
   return (
     <Tabs
       label="Details"
-      tabs={store.comparison.value ? [DIFFERENCES, ...ALL] : ALL}
+      tabs={store.comparison.value ? [DIFFERENCES, ...PANES] : PANES}
       open={tab}
       choose={(each) => store.open(each)}
       status={(each) => statusOf(each, store, program)}

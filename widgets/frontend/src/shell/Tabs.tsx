@@ -12,7 +12,7 @@ import type { TabStatus } from "../tab_status";
 
 interface TabsProps<T extends string> {
   label: string;
-  tabs: readonly (readonly [tab: T, name: string])[];
+  tabs: readonly (readonly [tab: T, name: string, means?: string])[];
   open: T;
   choose: (tab: T) => void;
   /** What is known of what a tab shows. */
@@ -48,9 +48,9 @@ export function Tabs<T extends string>({
           aria-label={label}
           onKeyDown={tabKeys(names, open, choose)}
         >
-          {tabs.map(([tab, name]) => {
+          {tabs.map(([tab, name, means]) => {
             const known = status?.(tab);
-            const words = known ? `${name}: ${capped(known.words, 200)}` : undefined;
+            const words = known ? `${name}: ${capped(known.words, 200)}` : means;
             return (
               <button
                 key={tab}
@@ -75,9 +75,9 @@ export function Tabs<T extends string>({
           })}
         </div>
         {rest.length > 0 && (
-          <Popover name="Other tabs" face="»">
+          <Popover name="Other tabs" face={`+${rest.length} ▾`}>
             {(close) =>
-              rest.map(([tab, name]) => (
+              rest.map(([tab, name, means]) => (
                 <button
                   key={tab}
                   type="button"
@@ -88,6 +88,7 @@ export function Tabs<T extends string>({
                   }}
                 >
                   {name}
+                  {means && <span class="tx-lead">{means}</span>}
                 </button>
               ))
             }

@@ -5,8 +5,11 @@ import { Expected, loadTime } from "../panes/parts/Expected";
 import type { Program } from "../program";
 import type { Store } from "../store";
 
-const WHY =
-  "Verify, Run and Decompose load it, which can run code in it. Load it only if you trust its author.";
+/** Those for which there is no room are left out as a whole. */
+const WHY = [
+  "Load it only if you trust its author.",
+  "Verify, Run and Decompose load it, which can run code in it.",
+];
 
 export function Untrusted({ store, program }: { store: Store; program: Program }) {
   const [closed, close] = useState(false);
@@ -14,8 +17,11 @@ export function Untrusted({ store, program }: { store: Store; program: Program }
   if (!head?.untrusted || !store.host.live || store.lost.value || closed) return null;
   return (
     <section class="tx-untrusted" aria-label="Trust" data-testid="untrusted">
-      <p class="tx-clip" title={WHY}>
-        <strong>Opened as data.</strong> {WHY}
+      <p class="tx-verdict-parts" title={WHY.join(" ")}>
+        <strong>Opened as data.</strong>
+        {WHY.map((sentence) => (
+          <span key={sentence}>&nbsp;{sentence}</span>
+        ))}
       </p>
       <button
         type="button"

@@ -35,10 +35,10 @@ export interface Surroundings {
   putBelow: (on: boolean) => void;
 }
 
-const PANES: readonly [Tab, string, string][] = [
+/** The panes by their tabs, and what is in each: those wanted most often first. */
+export const PANES: readonly [Tab, string, string][] = [
   ["inspector", "Inspector", "details of the selection"],
   ["source", "Source", "your lines, with the ops they made"],
-  ["signature", "Signature", "inputs, outputs, parameters"],
   ["shapes", "Shapes", "try sizes; guards and their lines"],
   ["findings", "Findings", "what may differ from the model"],
   ["guarantees", "Verify", "the guarantees of torch.export, checked"],
@@ -47,6 +47,7 @@ const PANES: readonly [Tab, string, string][] = [
   ["values", "Values", "what each op computes"],
   ["stages", "Stages", "kernels after export, with their lines and times"],
   ["delegate", "Delegate", "which ops a backend takes, why it leaves others, and fixes"],
+  ["signature", "Signature", "inputs, outputs, parameters"],
   ["code", "Code", "the graph as torch prints it"],
 ];
 
