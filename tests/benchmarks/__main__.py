@@ -19,6 +19,7 @@ BENCHMARKS = (
     "soundness",
     "alarms",
     "page",
+    "first_sight",
     "large",
     "large_records",
     "comparing",

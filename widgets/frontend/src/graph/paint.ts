@@ -202,14 +202,14 @@ class Painter {
     return palette.accents.get(box.item.accent) ?? palette.neutral;
   }
 
-  /** Badges at the upper right corner, over the border, so that they take no space in the box. */
+  /** Badges from the upper right corner on, over the border, so that they cover no title. */
   private badges(box: SceneBox): void {
     const { palette, surface } = this;
     if (!this.titles) return;
     const badges = this.decorated(box.item)?.badges ?? [];
     const grown = sizeOf(this.font.badge) / sizeOf(FONT.badge);
     badges.forEach(({ sign, colour }: Badge, at) => {
-      const x = box.x + box.width - BADGE * (at + 1) + 4 - 2 * at;
+      const x = box.x + box.width - BADGE + 4 + (BADGE + 2) * at;
       const y = box.y - BADGE / 2 + 2;
       const plain = palette.plainOf(colour);
       const rim = { colour: palette.background, width: 1 };
