@@ -96,7 +96,8 @@ class PteFile:
 
     def _repr_html_(self) -> str:
         pictures = "".join(memory_plan_svg(plan) for plan in self.data.plans)
-        return f"<pre>{escape(repr(self))}</pre>{pictures}"
+        style = "white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere"
+        return f'<pre style="{style}">{escape(repr(self))}</pre>{pictures}'
 
 
 class PteRun:

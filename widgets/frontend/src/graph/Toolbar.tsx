@@ -54,21 +54,6 @@ function Tools({ view, store }: { view: GraphView; store: Store }) {
           press={() => highlights.togglePath()}
         />
       )}
-      {store.program.value?.record.stages.some(({ graphs }) => graphs.length > 0) && (
-        <Button
-          name="Stages: the kernels of the compiled program, and the graphs before them"
-          text="Stages"
-          press={() => store.showRung("kernels")}
-        />
-      )}
-      {store.program.value?.record.profile && (
-        <Toggle
-          name="Heat: colour ops by the time they take"
-          text="Heat"
-          on={Boolean(store.colouring.value?.measure)}
-          press={() => store.colourBy(store.colouring.value?.measure ? "none" : "time")}
-        />
-      )}
     </>
   );
 }

@@ -73,10 +73,14 @@ function parts(): {
   return { folding: new Folding(made, layouter), stage: made, shown, cameras, glided };
 }
 
-const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+/** On a busy machine a layout takes several turns of the page. */
+async function settle(): Promise<void> {
+  for (let count = 0; count < 5; count++) await new Promise((resolve) => setTimeout(resolve, 0));
+}
 
-async function answer(index = asked.length - 1): Promise<void> {
-  asked[index]?.answer();
+async function answer(index?: number): Promise<void> {
+  await settle();
+  asked.at(index ?? -1)?.answer();
   await settle();
 }
 

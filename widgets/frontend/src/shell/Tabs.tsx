@@ -82,6 +82,8 @@ export function Tabs<T extends string>({
                   key={tab}
                   type="button"
                   class="tx-tab-other"
+                  aria-label={name}
+                  title={means}
                   onClick={() => {
                     close();
                     choose(tab);
