@@ -42,7 +42,8 @@ NOTE_PAINTING = """() => {
     };
 }"""
 
-MEASURE = """(root = document.querySelector(".tx-root")) => {
+MEASURE = """(shown) => {
+    const root = shown ?? document.querySelector(".tx-root");
     const of = (query) => root.querySelector(query)?.getBoundingClientRect();
     const view = root.getBoundingClientRect(), graph = of("[data-testid=graph]");
     const painted = root.querySelector("[data-testid=graph]")?.painted;

@@ -125,6 +125,10 @@ START = """async (codes) => {
     };
 }"""
 
+# Some frames, however long each takes.
+SETTLED = """async () => {
+    for (let count = 0; count < 6; count++) await new Promise(requestAnimationFrame);
+}"""
 LOWER = "height => document.querySelector('.tx-app').style.setProperty('--tx-height', height)"
 
 
@@ -168,7 +172,7 @@ def look(page: Page, held: str, width: int, scheme: str) -> dict[str, Any]:
     page.evaluate("held => window.show(held)", held)
     page.wait_for_function("performance.getEntriesByName('tx:painted').length > 0")
     # The canvas has its size, and was painted in it, within two frames.
-    page.evaluate("() => new Promise((done) => setTimeout(done, 60))")
+    page.evaluate(SETTLED)
     measures: dict[str, Any] = page.evaluate(MEASURE)
     return measures
 
@@ -194,7 +198,7 @@ def test_a_low_view_covers_and_shortens_nothing(
         for name in ("branches", "layers", "diffusion", SET):
             look(page, held[name], width, "light")
             page.evaluate(LOWER, f"{height}px")
-            page.evaluate("() => new Promise((done) => setTimeout(done, 120))")
+            page.evaluate(SETTLED)
             seen = page.evaluate(MEASURE)
             told = f"{name} at {width} by {height}: {seen}"
             assert seen["smallest"] >= LEAST_TEXT - 0.01, told
@@ -209,7 +213,7 @@ def test_a_scale_of_colours_covers_no_box(page: Page, held: dict[str, str], widt
         open_tab(page, "Cost")
         page.get_by_test_id("cost-heat").select_option("flops")
         page.wait_for_selector("[data-testid=scale]")
-        page.evaluate("() => new Promise((done) => setTimeout(done, 60))")
+        page.evaluate(SETTLED)
         seen = page.evaluate(MEASURE)
         assert seen["covered"] == [], f"{name} at {width}: {seen}"
 
@@ -219,7 +223,7 @@ def test_no_tab_is_cut_where_source_is_below(page: Page, held: dict[str, str], w
     look(page, held["layers"], width, "light")
     page.get_by_role("button", name="Source and Code below").click()
     page.wait_for_selector("[role=tablist][aria-label=Facts]")
-    page.evaluate("() => new Promise((done) => setTimeout(done, 60))")
+    page.evaluate(SETTLED)
     cut = """() => [...document.querySelectorAll("[role=tablist]")]
         .map((each) => each.scrollWidth - each.clientWidth)"""
     assert max(page.evaluate(cut)) <= ROOM

@@ -17,7 +17,7 @@ interface HistogramProps {
 /** A press selects the ops of a kind. */
 export function Histogram({ store, program, nodes }: HistogramProps) {
   const kinds = useMemo(() => byKind(program, nodes), [program, nodes]);
-  const most = kinds[0]?.[1].length ?? 1;
+  const most = Math.max(1, ...kinds.map(([, same]) => same.length));
   if (kinds.length === 0) return null;
   return (
     <table class="tx-table tx-histogram">
