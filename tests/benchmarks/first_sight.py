@@ -1,6 +1,6 @@
 """The first sight of thirty programs in a cell of JupyterLab: how many faults its geometry has.
 
-Text, vision, audio, diffusion, recurrent and graph models, one op, 4,000 ops, a failure, a
+Text, vision, audio, diffusion and recurrent models, one op, 4,000 ops, a failure, a
 comparison, a set, and a `.pt2` file in a tab; in windows of four widths, light and dark. A fault is
 what `tests/browser/sight.py` finds: cut, covered, text below 9 pixels, over 90 pixels above the
 graph, a canvas below half of the view. The pictures go to `tests/browser/screenshots`.
@@ -27,10 +27,11 @@ HEIGHT = 850
 SECONDS = 2400.0
 ZOO = (
     "bert", "modernbert", "gpt2", "llama", "qwen3 with cache", "gemma2", "t5", "bart", "mixtral",
-    "deepseek-v3", "mamba", "rwkv", "lstm cells", "gru", "vit", "resnet", "convnext", "swin",
-    "segformer", "detr-like yolos", "wav2vec2", "hubert", "unet2d", "unet2d conditioned",
-    "autoencoder kl", "denoiser", "gcn", "conformer",
+    "deepseek-v3", "mamba", "lstm cells", "gru", "convolutional gru", "tagger", "vit", "resnet",
+    "convnext", "swin", "segformer", "mobilevit", "wav2vec2", "hubert", "spectra", "windows",
+    "denoiser", "pooling net", "transformer encoder",
 )  # fmt: skip
+"""Of the models that need transformers alone."""
 START = f"""
 %load_ext kernel_ext
 import sys
