@@ -1,6 +1,7 @@
 /** The cost of a program at some sizes, from the table of its formulas. Pure. */
 
 import { evaluate } from "./formula";
+import { ensure } from "./maps";
 import type { AmountTable, CostTable } from "./messages.gen";
 import { type GroupBy, type Total, totalsBy } from "./profile";
 import { type NodeId, nodeId, type Program } from "./program";
@@ -50,6 +51,9 @@ interface Grouped {
 /** The formulas of a program, and the ops by what they belong to. */
 export class CostModel {
   private readonly groups = new Map<GroupBy, readonly Grouped[]>();
+  private readonly sums: { [name in Amounts]: Sums };
+  private readonly makers: Int32Array;
+  private readonly lasts: Int32Array;
   readonly nodes: readonly NodeId[];
 
   constructor(
@@ -57,19 +61,28 @@ export class CostModel {
     readonly table: CostTable,
   ) {
     this.nodes = table.nodes.map((node) => nodeId(0, node));
+    this.makers = Int32Array.from(table.makers);
+    this.lasts = Int32Array.from(table.lasts);
+    const { flops, read, written, held, scratch, inputs } = table;
+    this.sums = {
+      flops: new Sums([flops]),
+      moved: new Sums([read, written]),
+      held: new Sums([held]),
+      scratch: new Sums([scratch]),
+      inputs: new Sums([inputs]),
+    };
   }
 
   /** The cost at a value for each symbol of the Record. Throws NoValue where a formula has none. */
   at(sizes: readonly number[]): CostAt {
     const { table } = this;
     const products = this.productsAt(sizes);
-    const flops = sums(table.flops, products);
-    const moved = sums(table.read, products);
-    const written = sums(table.written, products);
-    for (let at = 0; at < moved.length; at++) moved[at] = Number(moved[at]) + Number(written[at]);
-    const held = sums(table.held, products);
-    const alive = this.aliveAt(held, sums(table.scratch, products));
-    const inputs = sums(table.inputs, products)[0] ?? 0;
+    const { sums } = this;
+    const flops = sums.flops.at(products);
+    const moved = sums.moved.at(products);
+    const held = sums.held.at(products);
+    const alive = this.aliveAt(held, sums.scratch.at(products));
+    const inputs = sums.inputs.at(products)[0] ?? 0;
     let peak = -1;
     for (let at = 0; at < alive.length; at++) {
       if (Number(alive[at]) > (peak < 0 ? 0 : Number(alive[peak]))) peak = at;
@@ -146,7 +159,7 @@ export class CostModel {
     const kinds = this.grouped("op");
     const leader = (value: number): number => {
       const products = this.productsAt(sizes.map((size, at) => (at === symbol ? value : size)));
-      const flops = sums(this.table.flops, products);
+      const flops = this.sums.flops.at(products);
       const totals = kinds.map(({ places }) =>
         places.reduce((sum, place) => sum + Number(flops[place]), 0),
       );
@@ -196,7 +209,8 @@ export class CostModel {
   }
 
   private aliveAt(held: Float64Array, scratch: Float64Array): Float64Array {
-    const { makers, lasts, nodes } = this.table;
+    const { makers, lasts } = this;
+    const { nodes } = this.table;
     const alive = new Float64Array(this.program.record.graphs[0]?.name.length ?? 0);
     const change = new Float64Array(alive.length + 1);
     for (let at = 0; at < makers.length; at++) {
@@ -239,17 +253,57 @@ export function estimate(
   return { time, bound: time > 0 ? memory / time : 0 };
 }
 
-function sums({ starts, products, scales }: AmountTable, values: Float64Array): Float64Array {
-  const found = new Float64Array(starts.length - 1);
-  for (let at = 0; at < found.length; at++) {
-    let sum = 0;
-    const end = Number(starts[at + 1]);
-    for (let term = Number(starts[at]); term < end; term++) {
-      sum += Number(scales[term]) * Number(values[Number(products[term])]);
+type Amounts = "flops" | "moved" | "held" | "scratch" | "inputs";
+
+/** Amounts of a table, ready to be evaluated at each step of a slider: equal ones once. */
+class Sums {
+  /** Per amount, the one of those that differ. */
+  private readonly which: Int32Array;
+  private readonly starts: Int32Array;
+  private readonly products: Int32Array;
+  private readonly scales: Float64Array;
+
+  /** @param tables amounts that are added one by one */
+  constructor(tables: AmountTable[]) {
+    const count = Math.min(...tables.map(({ starts }) => starts.length - 1));
+    const [starts, products, scales]: [number[], number[], number[]] = [[0], [], []];
+    const known = new Map<string, number>();
+    this.which = new Int32Array(count);
+    for (let at = 0; at < count; at++) {
+      const parts = tables.map((table) => {
+        const [from, to] = [table.starts[at], table.starts[at + 1]];
+        return [table.products.slice(from, to), table.scales.slice(from, to)] as const;
+      });
+      const number = ensure(known, JSON.stringify(parts), () => {
+        for (const [own, by] of parts) {
+          products.push(...own);
+          scales.push(...by);
+        }
+        return starts.push(products.length) - 2;
+      });
+      this.which[at] = number;
     }
-    found[at] = sum;
+    this.starts = Int32Array.from(starts);
+    this.products = Int32Array.from(products);
+    this.scales = Float64Array.from(scales);
   }
-  return found;
+
+  /** @param values of the products */
+  at(values: Float64Array): Float64Array {
+    const { which, starts, products, scales } = this;
+    const different = new Float64Array(starts.length - 1);
+    for (let at = 0; at < different.length; at++) {
+      let sum = 0;
+      const end = Number(starts[at + 1]);
+      for (let term = Number(starts[at]); term < end; term++) {
+        sum += Number(scales[term]) * Number(values[Number(products[term])]);
+      }
+      different[at] = sum;
+    }
+    const all = new Float64Array(which.length);
+    for (let at = 0; at < all.length; at++) all[at] = Number(different[Number(which[at])]);
+    return all;
+  }
 }
 
 const total = (amounts: Float64Array): number => {

@@ -4,7 +4,7 @@ import type { CostAt, CostModel } from "../cost";
 import type { Forest, Item } from "../forest/items";
 import { bytesText, countText, shareText } from "../format";
 import type { NodeId } from "../program";
-import type { Decoration, Gathered, Mark, Measure } from "./decoration";
+import type { Decoration, Gathered, GatheredMarks, Mark, Measure } from "./decoration";
 import { heat } from "./heat";
 
 /** The names and titles of the colourings. */
@@ -47,30 +47,47 @@ function coloured(
   return decoration;
 }
 
-/** The ops of a forest by their places, each with the boxes around it: found once. */
+/** The ops of a forest by their places, each with the boxes around it: made once. */
 interface Nested {
-  items: Item[];
-  /** Per op and box around it: the op's place, the box's. */
+  numbers: Map<Item, number>;
+  /** Per op and box around it: the op's place, the box's number. */
   places: Int32Array;
   boxes: Int32Array;
   own: Set<number>;
 }
 const known = new WeakMap<Forest, { model: CostModel; nested: Nested }>();
 
-/** A slider calls it at each step, so it only adds numbers. */
-function gathered(model: CostModel, forest: Forest, amounts: Float64Array): Map<Item, Gathered> {
+/** A slider asks for it at each step, so it adds numbers alone, and makes marks on demand. */
+function gathered(model: CostModel, forest: Forest, amounts: Float64Array): GatheredMarks {
   let found = known.get(forest);
   if (found?.model !== model) {
     found = { model, nested: nestedIn(model, forest) };
     known.set(forest, found);
   }
-  const { items, places, boxes, own } = found.nested;
-  const sums = new Float64Array(items.length);
+  const { nested } = found;
+  let sums: Float64Array | null = null;
+  const markOf = (number: number): Gathered => {
+    sums ??= sumsOf(nested, amounts);
+    return { amount: Number(sums[number]), own: nested.own.has(number) };
+  };
+  return {
+    get(item) {
+      const number = nested.numbers.get(item);
+      return number === undefined ? undefined : markOf(number);
+    },
+    *[Symbol.iterator]() {
+      for (const [item, number] of nested.numbers) yield [item, markOf(number)] as const;
+    },
+  };
+}
+
+function sumsOf({ numbers, places, boxes }: Nested, amounts: Float64Array): Float64Array {
+  const sums = new Float64Array(numbers.size);
   for (let at = 0; at < places.length; at++) {
     const box = Number(boxes[at]);
     sums[box] = Number(sums[box]) + Number(amounts[Number(places[at])]);
   }
-  return new Map(items.map((item, at) => [item, { amount: Number(sums[at]), own: own.has(at) }]));
+  return sums;
 }
 
 function nestedIn(model: CostModel, forest: Forest): Nested {
@@ -86,10 +103,5 @@ function nestedIn(model: CostModel, forest: Forest): Nested {
       boxes.push(number);
     }
   });
-  return {
-    items: [...numbers.keys()],
-    places: Int32Array.from(places),
-    boxes: Int32Array.from(boxes),
-    own,
-  };
+  return { numbers, places: Int32Array.from(places), boxes: Int32Array.from(boxes), own };
 }

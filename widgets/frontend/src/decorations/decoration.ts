@@ -61,8 +61,12 @@ export interface Decoration {
   /** Whether it is of both programs of a comparison, and not of that on screen alone. */
   ofBoth?: boolean;
   /** The marks of items; by default, those of the nodes in them. */
-  gather?: (forest: Forest) => Map<Item, Gathered>;
+  gather?: (forest: Forest) => GatheredMarks;
 }
+
+/** The marks of items: one is made where it is asked for. */
+export type GatheredMarks = Pick<ReadonlyMap<Item, Gathered>, "get"> &
+  Iterable<readonly [Item, Gathered]>;
 
 /** The mark of an item of a tree. */
 export interface Gathered extends Mark {
@@ -109,11 +113,11 @@ export function noteOf({ measure, noun }: Decoration, mark: Mark): string {
   return [counted(count, noun), note].filter(Boolean).join(": ");
 }
 
-const known = new WeakMap<Decoration, WeakMap<Forest, ReadonlyMap<Item, Gathered>>>();
+const known = new WeakMap<Decoration, WeakMap<Forest, GatheredMarks>>();
 
 /** The marks of all items of a forest. Computed once. */
-export function gathered(decoration: Decoration, forest: Forest): ReadonlyMap<Item, Gathered> {
-  const forests = ensure(known, decoration, () => new WeakMap());
+export function gathered(decoration: Decoration, forest: Forest): GatheredMarks {
+  const forests = ensure(known, decoration, () => new WeakMap<Forest, GatheredMarks>());
   return ensure(
     forests,
     forest,

@@ -90,7 +90,7 @@ describe("decorations", () => {
     const layer = gathered(findings, forest).get(itemOf("layer.0"));
     expect(layer).toMatchObject({ badge: { sign: "!", colour: "var(--tx-danger)" }, own: false });
     expect(layer && noteOf(findings, layer)).toBe("3 findings: A wrong thing. It is so.");
-    expect(gathered(findings, forest).has(itemOf("layer.1"))).toBe(false);
+    expect(gathered(findings, forest).get(itemOf("layer.1"))).toBeUndefined();
     const time = byName(all, "time");
     const sum = gathered(time, forest).get(itemOf("layer.1"))?.amount;
     const inside = ["matmul_1", "add_1", "linear_1"].map(named(program).nodes);
@@ -107,7 +107,7 @@ describe("decorations", () => {
     const boxOf = new Map([[layer, { open: true }], ...closed] as never);
     const time = byName(all, "time");
     const { boxes, most } = decorate({ boxOf } as unknown as Scene, forest, all, time);
-    expect(boxes.has(layer as never)).toBe(false);
+    expect(boxes.get(layer as never)).toBeUndefined();
     expect(boxes.get(linear as never)?.badges.map(({ sign }) => sign)).toEqual(["!"]);
     expect(boxes.get(attention as never)?.share).toBe(1);
     expect(most).toBe(gathered(time, forest).get(attention as never)?.amount);

@@ -1,6 +1,11 @@
 /** How the boxes of a scene are decorated. Pure. */
 
-import { type Badge, type Decoration, gathered } from "../decorations/decoration";
+import {
+  type Badge,
+  type Decoration,
+  type GatheredMarks,
+  gathered,
+} from "../decorations/decoration";
 import type { Forest, Item } from "../forest/items";
 import { ensure } from "../maps";
 import type { Scene } from "./scene";
@@ -18,7 +23,7 @@ export interface Decorated {
 }
 
 export interface Decorations {
-  boxes: ReadonlyMap<Item, Decorated>;
+  boxes: Pick<ReadonlyMap<Item, Decorated>, "get">;
   /** The colour of the largest amount; empty if nothing is coloured by amounts. */
   scale: string;
   /** The most that one closed box has. */
@@ -53,25 +58,28 @@ export function decorate(
       else drawn.rim ||= mark.colour ?? "";
     }
   }
-  const most = colouring?.measure ? share(scene, forest, colouring, of) : 0;
+  const marks = colouring?.measure ? gathered(colouring, forest) : null;
+  const most = marks ? mostOf(scene, marks) : 0;
   const coloured = colouring !== null || [...boxes.values()].some((each) => each.colour);
-  return { boxes, scale: colouring?.measure?.colour ?? "", most, coloured };
+  const scale = colouring?.measure?.colour ?? "";
+  if (!marks) return { boxes, scale, most, coloured };
+  // Only boxes in view are asked for: there may be very many.
+  const get = (item: Item): Decorated | undefined => {
+    const box = scene.boxOf.get(item);
+    if (!box || box.open) return boxes.get(item);
+    const share = most > 0 ? (marks.get(item)?.amount ?? 0) / most : 0;
+    return { ...(boxes.get(item) ?? PLAIN), share };
+  };
+  return { boxes: { get }, scale, most, coloured };
 }
 
-/** Gives each closed box its share of the most that one of them has, which it returns. */
-function share(
-  scene: Scene,
-  forest: Forest,
-  colouring: Decoration,
-  of: (item: Item) => Decorated,
-): number {
-  const marks = gathered(colouring, forest);
+const PLAIN: Decorated = { badges: [], colour: "", rim: "", share: -1 };
+
+/** The most that one closed box has. */
+function mostOf(scene: Scene, marks: GatheredMarks): number {
   let most = 0;
   for (const [item, { open }] of scene.boxOf) {
     if (!open) most = Math.max(most, marks.get(item)?.amount ?? 0);
-  }
-  for (const [item, { open }] of scene.boxOf) {
-    if (!open) of(item).share = most > 0 ? (marks.get(item)?.amount ?? 0) / most : 0;
   }
   return most;
 }

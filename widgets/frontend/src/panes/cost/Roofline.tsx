@@ -22,6 +22,8 @@ const MOST_POINTS = 60;
 /** Decades of FLOPs per byte, and of FLOP/s below the device's. */
 const [LEAST_X, MOST_X, DECADES] = [-2, 4, 5];
 const TERA = 1e12;
+/** Intensities of a decade that are told apart. */
+const STEPS = 200;
 
 export function Roofline({ store, model, at }: Props) {
   const [chosen, setChosen] = useState(0);
@@ -141,18 +143,20 @@ interface Point {
 
 /** The kinds of op with the most FLOPs, those of one intensity together. */
 function pointsOf(model: CostModel, { flops, moved, totalFlops }: CostAt): Point[] {
-  const points = new Map<string, Point>();
+  const points = new Map<string, Map<number, Point>>();
   for (let place = 0; place < model.nodes.length; place++) {
     const [count, bytes] = [Number(flops[place]), Number(moved[place])];
     const node = model.nodes[place];
     if (count <= 0 || bytes <= 0 || node === undefined) continue;
     const kind = model.program.target(node)?.name ?? "";
     const intensity = count / bytes;
-    const point = ensure(points, `${kind} ${intensity.toPrecision(3)}`, () => {
+    const near = ensure(points, kind, () => new Map<number, Point>());
+    const point = ensure(near, Math.round(Math.log10(intensity) * STEPS), () => {
       return { name: kind, nodes: [], intensity, share: 0 };
     });
     point.nodes.push(node);
     point.share += count / totalFlops;
   }
-  return [...points.values()].sort((one, other) => other.share - one.share).slice(0, MOST_POINTS);
+  const all = [...points.values()].flatMap((near) => [...near.values()]);
+  return all.sort((one, other) => other.share - one.share).slice(0, MOST_POINTS);
 }
