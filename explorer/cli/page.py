@@ -36,8 +36,8 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="export-explorer page",
-        description="Print the view of a .pt2 file for an editor: a line with the place of the "
-        "front end, and a line with the page, both JSON. Nothing in the file is run.",
+        description="Print the view of a .pt2 file for an editor: a line with the location of "
+        "the front end, and a line with the page, both JSON. Nothing in the file is run.",
     )
     parser.add_argument("file", metavar="FILE.pt2", help="the file to show, with all its programs")
     parser.add_argument(

@@ -154,7 +154,7 @@ _WHY = (
     "correct only for sizes that take it."
 )
 _BROADCASTS = (
-    "Sizes that broadcast are equal, or one of them is 1. torch assumes while tracing that no "
+    "Sizes that broadcast are equal, or one is 1. While tracing, torch assumes that no "
     "dynamic size is 1, so these need one name."
 )
 

@@ -80,7 +80,7 @@ def _why(ops: Ops, node: int, kinds: dict[str, list[QuantizedLayer]]) -> str:
     alike = kinds.get(kind, [])
     if not alike:
         named = {"conv": "convolution", "linear": "linear op", "embedding": "embedding"}
-        return f"no {named.get(kind, kind)} of the program is quantized: the config leaves them out"
+        return f"no {named.get(kind, kind)} of the program is quantized: the config excludes them"
     group = _odd_group(ops, weight, alike)
     if group:
         return f"its rows have {group[1]} elements, not a multiple of the group of {group[0]}"

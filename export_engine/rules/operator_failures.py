@@ -126,7 +126,7 @@ class OperatorFailed(Rule, kind=Kind.OPERATOR_FAILED):
     SHARED_OPERANDS_WHY = Sentence(
         "Each branch is traced into a subgraph that sees only its operands, so no two "
         "operands may share memory, such as a tensor and a view of it. Tensors read from "
-        "outside count as operands. Pass `.clone()` of one of them."
+        "outside count as operands. Pass a `.clone()` of one of them."
     )
     CALLED_WRONGLY = Sentence(
         "`{operator}` got arguments that it does not accept: {said}.",

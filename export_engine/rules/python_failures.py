@@ -156,7 +156,7 @@ class TensorLeak(Rule, kind=Kind.TENSOR_LEAK):
     )
     DEEPCOPY_WHY = Sentence(
         "While tracing, tensors are fake tensors, created by torch's operators. The tracer "
-        "does not know a copy made by Python."
+        "does not know about a copy made by Python."
     )
 
 
@@ -296,8 +296,8 @@ class ModuleChanged(Rule, kind=Kind.MODULE_CHANGED):
 
     ## Why
 
-    A program has the parameters that the module has at the export. Converting a module changes them
-    in place.
+    A program has the parameters that the module had when it was exported. Converting a module
+    changes them in place.
     """
 
     SENTENCE = Sentence(

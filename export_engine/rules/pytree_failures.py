@@ -92,8 +92,8 @@ class UnknownOutputType(Rule, kind=Kind.UNKNOWN_OUTPUT_TYPE):
 
     ## Why
 
-    The outputs of a program are also a flat list. The caller gets the object back by its
-    registration.
+    The outputs of a program are also a flat list. The registration rebuilds the object
+    for the caller.
     """
 
     SENTENCE = Sentence(

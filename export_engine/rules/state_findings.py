@@ -237,7 +237,7 @@ class AliasedBuffers(Rule, kind=Kind.ALIASED_BUFFERS):
     """
 
     WHY = Sentence(
-        "Each name is an input of the program, and torch cannot decompose a program that "
-        "writes to one of them, so most backends reject it. Register the tensor once, and use "
+        "Each name is an input of the program. torch cannot decompose a program that "
+        "writes to such an input, so most backends reject it. Register the tensor once, and use "
         "that name everywhere."
     )

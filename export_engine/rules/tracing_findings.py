@@ -246,7 +246,7 @@ class TwinDiffers(Rule, kind=Kind.TWIN_DIFFERS):
     model only if the twin has a layer with the same ops in the same order. Copies that only change
     the memory layout do not count. Equal items of a list in a layer, such as experts, count once.
 
-    If the same ops run in another order or another number of times, the finding is a note.
+    If the same ops run in a different order or a different number of times, the finding is a note.
     """
 
     SENTENCE = Sentence(

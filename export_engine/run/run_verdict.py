@@ -149,7 +149,7 @@ def _agreement(bench: Bench, backend: Backend, drawn: str, rounded: str) -> str:
     if backend.name == "eager":
         return ""
     written = bench.written.names
-    over = f" over {len(bench.reference_calls)} calls in a row, which write" if written else ""
+    over = f" over {len(bench.reference_calls)} calls in a row that write" if written else ""
     over = f"{over} {join_names(written)}" if written else ""
     if rounded:
         within = f"within the rounding of {rounded}: it is as close to float32 as eager is"

@@ -148,7 +148,7 @@ def _bind_values(program: GraphProgram, given: str, device: str) -> list[Any]:
         raise StagesMissing("The step was traced without weights, so it cannot run.")
     if home != device.partition(":")[0]:
         raise StagesMissing(
-            f"The step was traced on {home}: move the model to {device} and trace it."
+            f"The step was traced on {home}: move the model to {device} and trace it again."
         )
     return bound
 

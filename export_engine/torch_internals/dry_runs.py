@@ -33,4 +33,4 @@ def _run(mod: Any, args: Any, kwargs: Any, weights: Any, *_: Any, **__: Any) -> 
     )
     with held, torch_has.PYTHON_DISPATCHER.value():
         mod(*args, **(kwargs or {}))
-    raise NoGraph("The model ran; no graph was asked for.")
+    raise NoGraph("The model ran; no graph was requested.")

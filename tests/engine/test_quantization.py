@@ -215,7 +215,7 @@ def test_dynamic_inputs_have_no_scale_before_a_run(results: dict[str, Exploratio
 def test_what_stayed_in_float_says_why(results: dict[str, Exploration]) -> None:
     (left,) = results["weights"].quantization.in_float
     assert (left.op, left.module) == ("conv2d", "conv")
-    assert left.why == "no convolution of the program is quantized: the config leaves them out"
+    assert left.why == "no convolution of the program is quantized: the config excludes them"
     assert left.bytes == _model().conv.weight.nbytes
     assert results["pt2e"].quantization.in_float == ()
 

@@ -57,7 +57,7 @@ def finds_the_library_call(answer: Answer) -> None:
     ),
 )
 def computes_in_float32(answer: Answer) -> None:
-    """Compute the same without float64."""
+    """Compute the same result without float64."""
     wide = [kind.dtype for kind in answer.record.types if kind.dtype in ("float64", "float16")]
     if wide:
         raise Wrong(f"There are still {wide[0]} values in the program.")

@@ -130,4 +130,4 @@ def _ranks(module: torch.nn.Module) -> None:
         except Exception as error:
             raise Wrong(f"It rejects a batch of {rows}.") from error
         if not isinstance(value, torch.Tensor) or not torch.equal(value, x.argsort(dim=-1)):
-            raise Wrong("It does not compute the same as `ranked`.")
+            raise Wrong("It does not compute the same result as `ranked`.")

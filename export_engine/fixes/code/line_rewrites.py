@@ -171,8 +171,8 @@ def _judge_number(attempt: Failed, fix: Fix) -> Fix | None:
 _BY_OPS = _Way(
     (Kind.SHAPES_VIOLATED, Kind.OWN_ERROR, Kind.GRAPH_BREAK, Kind.NUMPY),
     "Compute a number from the size with torch ops in `{function}`",
-    "Python needs a concrete int here, which specializes the size. Ops compute the same at run "
-    "time, and `.item()` returns a data-dependent number.",
+    "Python needs a concrete int here, which specializes the size. Ops compute the same value "
+    "at run time, and `.item()` returns a data-dependent number.",
     by_ops,
     places=find_fixing_places,
     trial=lambda attempt, edit: agrees_at_many_sizes(read_failure(attempt)[0], edit),

@@ -15,12 +15,12 @@ from export_engine.fixes.rules.grids import affine_grid, build_pool, interpolate
 from export_engine.fixes.rules.match import Rule, Texts, apply_rules
 
 _INTS = (
-    "`{called}` requires plain ints, which specializes the sizes. Other ops compute the same and "
-    "keep them symbolic."
+    "`{called}` requires plain ints, which specializes the sizes. Other ops compute the same "
+    "result and keep them symbolic."
 )
 _READS = (
     "`{called}` calls `.item()` internally, which fails while tracing. Sums and products compute "
-    "the same without it."
+    "the same result without it."
 )
 _CHOOSES = (
     "`{called}` chooses its algorithm for more than 25 rows while tracing. The op that it calls "

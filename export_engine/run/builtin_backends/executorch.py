@@ -90,7 +90,7 @@ class _Call:
                 raise
             raise RuntimeError(  # its own text is a number
                 "memory is planned for the example's sizes, because a size has no upper bound. "
-                f"Add one, batch[..64] ({error})"
+                f"Add one, such as batch[..64] ({error})"
             ) from None
 
 

@@ -182,14 +182,14 @@ function Notes({
   const parts = [
     warnings.length > 0 && counted(warnings.length, ofFile ? "note" : "warning"),
     printed && "printed text",
-    leftOut.length > 0 && "missing in this torch",
+    leftOut.length > 0 && "missing in this version of torch",
   ].filter(Boolean);
   const face = said === 0 ? "Printed" : ofFile ? counted(said, "note") : `⚠ ${said}`;
   return (
     <Popover name={`${ofFile ? "Of the file" : "While tracing"}: ${parts.join(", ")}`} face={face}>
       {warnings.length > 0 && <h3>{ofFile ? "Notes on the file" : "Warnings while tracing"}</h3>}
       <LongTexts name="Warning" texts={warnings} />
-      {leftOut.length > 0 && <h3>Unavailable with this torch</h3>}
+      {leftOut.length > 0 && <h3>Unavailable with this version of torch</h3>}
       <LongTexts name="Left out" texts={leftOut} />
       {printed && <h3>Printed by the model</h3>}
       {printed && <LongText name="Printed by the model">{capped(printed, 20_000)}</LongText>}
