@@ -63,7 +63,7 @@ class AutofixReport:
         attempt, count = self.attempt, len(self.kept)
         if isinstance(attempt, Exported):
             checked = f" {check_sentence(attempt.agreement)}" if attempt.agreement else ""
-            if _is_unverified(attempt) and count:
+            if attempt.verdict == "not checked" and count:
                 checked += " Its outputs are not verified."
             if not count:
                 return f"It exports without a fix.{checked}"
@@ -146,13 +146,10 @@ def _with_unverified(steps: list[Step]) -> list[Step]:
     """
     kept = max((number for number, step in enumerate(steps) if step.kept), default=-1)
     for number, step in enumerate(steps):
-        if number > kept and isinstance(step.attempt, Exported) and _is_unverified(step.attempt):
+        verdict = step.attempt.verdict if isinstance(step.attempt, Exported) else ""
+        if number > kept and verdict == "not checked":
             return [*steps[:number], replace(step, kept=True), *steps[number + 1 :]]
     return steps
-
-
-def _is_unverified(attempt: Exported) -> bool:
-    return attempt.verdict == "not checked"
 
 
 def outcome(attempt: Attempt) -> str:

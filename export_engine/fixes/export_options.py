@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -139,8 +139,13 @@ def describe_refused(found: Exported, least: int = 0) -> str:
     """A sentence on sizes that the program rejects and the model takes, of those that were run."""
     for trial in found.agreement.trials if found.agreement is not None else ():
         if trial.outcome == "refused" and trial.sizes and min(trial.sizes.values()) >= least:
-            return f"The program rejects {sizes_shown(trial.sizes)}, which the model accepts."
+            return describe_rejected(trial.sizes)
     return ""
+
+
+def describe_rejected(sizes: Mapping[str, int]) -> str:
+    """A sentence on sizes that only the program rejects."""
+    return f"The program rejects {sizes_shown(sizes)}, which the model accepts."
 
 
 def _describe_rejected(found: Exported, failed: Failed) -> str | None:
@@ -172,8 +177,7 @@ def _calls(found: Exported, failed: Failed) -> Iterator[tuple[str, Request]]:
     for problem in list_problems(failed)[:_MOST_CONDITIONS]:
         dims = problem.changed or problem.dims
         for size, call in islice(calls_without(request, problem), _MOST):
-            text = f"The program rejects {name_of(dims[0])} = {size}, which the model accepts."
-            yield text, call
+            yield describe_rejected({name_of(dims[0]): size}), call
     shapes = request.shapes
     if shapes is None or found.request is None:
         return
@@ -182,16 +186,14 @@ def _calls(found: Exported, failed: Failed) -> Iterator[tuple[str, Request]]:
     together = request
     for name, size in larger.items():
         together = resize(together, shapes, name, size)
-    sizes = ", ".join(f"{name} = {size}" for name, size in larger.items())
-    yield f"The program rejects {sizes}, which the model accepts.", together
+    yield describe_rejected(larger), together
     for name in list(shapes.dims())[:_MOST]:
         for size in (1, 0) if _OBLIVIOUS in found.request.options else ():
             yield "", resize(request, shapes, name, size)
         beside = _AROUND if _DEFERRED in found.request.options else (1, -1)
         for size in (examples[name] + step for step in beside) if name in examples else ():
             if size >= _LEAST:
-                text = f"The program rejects {name} = {size}, which the model accepts."
-                yield text, resize(request, shapes, name, size)
+                yield describe_rejected({name: size}), resize(request, shapes, name, size)
 
 
 def _result(called: Any, call: Request, restore: Callable[[], object]) -> Any:

@@ -116,12 +116,10 @@ def _summarize(attempt: Failed) -> str:
 
 def _drop_doubles(fixes: list[Fix]) -> list[Fix]:
     """The first of each title that changes the same: two providers may offer one fix."""
-    distinct: list[Fix] = []
+    distinct: dict[object, Fix] = {}
     for fix in fixes:
-        change = fix.title, fix.kind, fix.before, fix.after, fix.edits
-        if change not in [(e.title, e.kind, e.before, e.after, e.edits) for e in distinct]:
-            distinct.append(fix)
-    return distinct
+        distinct.setdefault((fix.title, fix.kind, fix.before, fix.after, fix.edits), fix)
+    return list(distinct.values())
 
 
 def _rank_cost(fix: Fix, attempt: Failed) -> tuple[bool, bool, bool, bool]:

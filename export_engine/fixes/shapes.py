@@ -33,6 +33,7 @@ from export_engine.fixes.assumptions import make_static, shapes_spec_fix
 from export_engine.fixes.examples import iter_wider_ranges
 from export_engine.fixes.excluded_calls import allows, as_traced, calls_without, find_accepted_size
 from export_engine.fixes.try_fixes import change_shapes, read_failure, try_request, try_shapes
+from export_engine.record import sizes_shown
 from export_engine.shapes import Named, Shapes, Spec
 from export_engine.torch_internals import (
     callable_module,
@@ -384,7 +385,7 @@ def _describe_cost(answer: _Answer, lost: list[ShapeViolation], rejected: Mappin
         texts.append(f"The program checks at run time: {shown}")
         trial = _find_model_refusal(answer)
         if trial is not None:
-            sizes = _sizes(trial)
+            sizes = sizes_shown(trial.sizes)
             texts.append(
                 f"The model accepts few other sizes. With {sizes} it raises: {trial.detail}"
             )
@@ -393,7 +394,9 @@ def _describe_cost(answer: _Answer, lost: list[ShapeViolation], rejected: Mappin
         texts.append(f"The program matches eager only by chance: {agreement.baked.rstrip('.')}")
     elif agreement is not None and agreement.verdict == "differs":
         trial = next(trial for trial in agreement.trials if trial.outcome == "differs")
-        texts.append(f"{_sizes(trial) or 'The example'} differs from eager: {trial.detail}")
+        texts.append(
+            f"{sizes_shown(trial.sizes) or 'The example'} differs from eager: {trial.detail}"
+        )
     elif agreement is not None and agreement.verdict == "refused":
         texts.append(_describe_refused(answer))
     return ". ".join(texts)
@@ -407,9 +410,5 @@ def _describe_refused(answer: _Answer) -> str:
         return ""
     usual = next((trial for trial in refused if min(trial.sizes.values(), default=2) > 1), None)
     trial = usual or refused[0]
-    text = f"{_sizes(trial) or 'The example'} is rejected by the program"
+    text = f"{sizes_shown(trial.sizes) or 'The example'} is rejected by the program"
     return f"{text}: {trial.detail}" if trial.detail else text
-
-
-def _sizes(trial: Trial) -> str:
-    return ", ".join(f"{name} = {size}" for name, size in trial.sizes.items())

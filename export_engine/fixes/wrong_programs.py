@@ -197,7 +197,7 @@ def _as_spec(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
         why="The sizes of a ShapesSpec are unbacked: torch allows 0 and 1. "
         f"{_describe_agreement(trial) if outcome == 'agrees' else ''}".rstrip(),
         narrows=outcome == "refused",
-        gives_up="" if outcome == "agrees" else _rejects(trial),
+        gives_up="" if outcome == "agrees" else export_options.describe_rejected(trial.sizes),
         stack=stack,
         leads_to=attempt,
     )
@@ -221,7 +221,7 @@ def _with_options(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]
             why="torch then allows sizes 0 and 1, and keeps the condition. "
             + (_describe_agreement(trial) if outcome == "agrees" else ""),
             narrows=outcome == "refused",
-            gives_up="" if outcome == "agrees" else _rejects(trial),
+            gives_up="" if outcome == "agrees" else export_options.describe_rejected(trial.sizes),
             change=partial(_with, options=options),
             after=" ".join(sorted(options)),
             stack=stack,
@@ -303,7 +303,3 @@ def _outcome(found: Exported, trial: Trial) -> str:
 
 def _describe_agreement(trial: Trial) -> str:
     return f"It matches eager at {sizes_shown(trial.sizes)}."
-
-
-def _rejects(trial: Trial) -> str:
-    return f"The program rejects {sizes_shown(trial.sizes)}, which the model accepts."

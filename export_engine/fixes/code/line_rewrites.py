@@ -140,9 +140,7 @@ _SYMBOLIC = _Way(
     "Keep the {number} on line {line} symbolic",
     "Python needs a concrete {number} in {what}. The rewrite keeps it symbolic.",
     symbolic,
-    places=lambda attempt: (
-        [] if formats_a_tensor(str(attempt.error)) else find_asking_lines(attempt)
-    ),
+    places=_find_numbers,
     everywhere=True,
     bounded=True,
 )

@@ -51,7 +51,7 @@ def symbolic(text: str, line: int, length: str = LENGTHS[0]) -> Rewritten:
         if not isinstance(node, ast.Call | ast.JoinedStr) or not spans(node, line):
             continue
         new = idioms.find(node)
-        if any(_overlap(one, other) for one in new for other in pieces):
+        if any(a.start < b.end and b.start < a.end for a in new for b in pieces):
             continue
         pieces += new
         if new:
@@ -61,10 +61,6 @@ def symbolic(text: str, line: int, length: str = LENGTHS[0]) -> Rewritten:
     return source.replace(pieces)._replace(what=" and ".join(dict.fromkeys(names)))
 
 
-def _overlap(one: Piece, other: Piece) -> bool:
-    return one.start < other.end and other.start < one.end
-
-
 class _Idioms:
     """The replacements in one function."""
 
@@ -72,16 +68,10 @@ class _Idioms:
         self.source, self.torch, self.length = source, source.torch, length
         self.numpy, self.math = source.names_of("numpy"), source.names_of("math")
         calls = [node for node in ast.walk(source.function) if isinstance(node, ast.Call)]
-        self.rounded = {
-            part
-            for call in calls
-            if last_name(call.func) in (*_ROUNDED, "int", "round")
-            for part in call.args[:1]
-        }
+        firsts = [(last_name(call.func), call.args[0]) for call in calls if call.args]
+        self.rounded = {part for name, part in firsts if name in (*_ROUNDED, "int", "round")}
         """What is made an int, which no tensor is."""
-        self.looked_up = {
-            key for call in calls if last_name(call.func) == "get" for key in call.args[:1]
-        }
+        self.looked_up = {key for name, key in firsts if name == "get"}
         """Keys of dicts, which no symbol is."""
 
     def find(self, node: ast.Call | ast.JoinedStr) -> list[Piece]:
@@ -94,8 +84,9 @@ class _Idioms:
             case ast.Call() if rounded := self._find_rounded(node):
                 return self._put(node, rounded)
             case ast.Call(ast.Name("int" | "float" as name), [inner], []):
-                is_int = name == "int" and self._rounds(inner)  # the inner call gives an int
-                if is_int or self._is_tensor(inner) or node in self.looked_up:
+                if name == "int" and self._calls(inner, (*_ROUNDED, "prod"), self.math):
+                    return []  # NumPy's function is replaced by Python's, which gives an int
+                if self._calls(inner, _REDUCED, self.numpy | self.math) or node in self.looked_up:
                     return []
                 return self._put(node.func, f"{self.torch}.sym_{name}")
             case ast.Call(ast.Name("map"), [ast.Name("int" | "float" as name) as first, *_]):
@@ -134,12 +125,12 @@ class _Idioms:
                 return self._wrap(node, "", "") if _is_shape(inner) else []
         return []
 
-    def _rounds(self, node: ast.expr) -> bool:
-        """Whether it is a call of NumPy's that is replaced by Python's, which gives an int."""
-        called = node.func if isinstance(node, ast.Call) else None
-        if not isinstance(called, ast.Attribute) or self.source.of(called.value) in self.math:
-            return False
-        return called.attr in (*_ROUNDED, "prod")
+    def _calls(self, node: ast.expr, names: tuple[str, ...], others: frozenset[str]) -> bool:
+        """Whether a value is a call of a method of these names, and of none of other modules."""
+        match node:
+            case ast.Call(ast.Attribute(owner, name)) if name in names:
+                return self.source.of(owner) not in others
+        return False
 
     def _find_rounded(self, node: ast.Call) -> str:
         """`torch.ceil(torch.tensor(n / 2)).long()`, or `int` of it, by `math`; empty for others.
@@ -166,12 +157,6 @@ class _Idioms:
     def _math(self) -> str:
         return next(iter(sorted(self.math)), "__import__('math')")
 
-    def _is_tensor(self, node: ast.expr) -> bool:
-        called = node.func if isinstance(node, ast.Call) else None
-        if not isinstance(called, ast.Attribute) or called.attr not in _REDUCED:
-            return False
-        return self.source.of(called.value) not in self.numpy | self.math
-
     def _put(self, node: ast.expr, text: str) -> list[Piece]:
         return [self.source.put(node, text)]
 
@@ -186,14 +171,11 @@ class _Idioms:
 
 def _is_shape(value: ast.expr) -> bool:
     """Whether a value is a shape, or sizes listed."""
-    match value:
-        case ast.Subscript(value=ast.Attribute(attr="shape")) | ast.Attribute(attr="shape"):
+    of = value.value if isinstance(value, ast.Subscript) else value
+    match of:
+        case ast.Attribute(attr="shape") | ast.Call(ast.Attribute(attr="size")):
             return True
-        case ast.Subscript(value=ast.Call(ast.Attribute(attr="size"))):
-            return True
-        case ast.Call(ast.Attribute(attr="size")) | ast.List() | ast.Tuple():
-            return True
-    return False
+    return isinstance(value, ast.List | ast.Tuple)
 
 
 # -- numbers by ops --------------------------------------------------------------------------------
