@@ -8,8 +8,12 @@ compilation with stages takes at most 1.1 times a bare one, and 4,000 ops are jo
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import nullcontext
 from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import torch
 from torch import nn
@@ -17,7 +21,7 @@ from torch import nn
 import explorer
 from explorer.results.stages import StagesResult
 from export_engine.stages.joining import Provenance, join_stages
-from export_engine.torch_internals import compilation_traced
+from export_engine.torch_internals import compilation_traced, compile_package
 
 from .table import Row
 from .zoo import MODELS, Model
@@ -129,7 +133,12 @@ def run() -> list[Row]:
         print(
             *(f"{row.subject}: {row.name} {row.figure}" for row in rows[-4:]), sep="\n", flush=True
         )
-    return [*rows, _beside_bare(), _joining()]
+    return [
+        *rows,
+        _beside_bare("torch.compile", True, _compile),
+        _beside_bare("AOTInductor", False, _package),
+        _joining(),
+    ]
 
 
 def _of_model(model: Model) -> list[Row]:
@@ -183,7 +192,7 @@ def _figures(name: str, stages: StagesResult) -> list[Row]:
     ]
 
 
-def _beside_bare() -> Row:
+def _beside_bare(title: str, in_python: bool, compile_once: Callable[[Any, Any], object]) -> Row:
     """CPU time of a compilation with stages beside a bare one, both without torch's caches."""
     model = PLAIN[-1]
     args, _ = model.call(**model.sizes)
@@ -191,22 +200,32 @@ def _beside_bare() -> Row:
     took: dict[bool, list[float]] = {False: [], True: []}
     with torch._inductor.config.patch(force_disable_caches=True, compile_threads=1):
         torch.compile(nn.GELU())(torch.ones(9))  # imports, and headers that are precompiled once
-        for with_stages in (False, True, False, True):
+        compile_once(ex.program, args)
+        for with_stages in (False, True) * 3:
             began = _cpu_seconds()
-            module = ex.program.module()
-            traced = compilation_traced(lambda _: None, in_python=True)
+            traced = compilation_traced(lambda _: None, in_python=in_python)
             with traced if with_stages else nullcontext(), torch.no_grad():
-                torch.compile(module)(*args)
+                compile_once(ex.program, args)
             took[with_stages].append(_cpu_seconds() - began)
     bare, ours = (min(took[with_stages]) for with_stages in (False, True))
     return Row(
         model.name,
-        "compilation with stages, beside a bare one",
+        f"{title} with stages, beside a bare one",
         round(ours / bare, 2),
         "times",
         most=1.1,
-        means=f"{ours:.1f} s and {bare:.1f} s of CPU time, the quicker of two each",
+        means=f"{ours:.1f} s and {bare:.1f} s of CPU time, the quickest of three each",
     )
+
+
+def _compile(program: Any, args: Any) -> None:
+    torch._dynamo.reset()
+    torch.compile(program.module())(*args)
+
+
+def _package(program: Any, _: Any) -> None:
+    with TemporaryDirectory() as folder:
+        compile_package(program, Path(folder) / "model.pt2")
 
 
 def _cpu_seconds() -> float:

@@ -5,6 +5,7 @@ import type { Rung } from "./ladder/stage_program";
 import type { TensorRequest } from "./messages.gen";
 import type { NodeId } from "./program";
 import type { Place, Selection } from "./selection";
+import type { Shown } from "./stages";
 
 /** Where a selection was made, so that a pane does not scroll away under the user's pointer. */
 export type Origin =
@@ -95,6 +96,9 @@ export class ViewState {
   readonly tensorPlace: Signal<TensorPlace | null> = signal(null);
   /** The compilation whose stages are shown; -1 for the last one. */
   readonly compilation: Signal<number> = signal(-1);
+  /** What the pane shows of it, and the compilation that it is compared with; -1 for none. */
+  readonly stagesShown: Signal<Shown> = signal({ kind: "kernels" });
+  readonly baseline: Signal<number> = signal(-1);
   /** The stage on the canvas, and the one next to it; null for none. */
   readonly rung: Signal<Rung> = signal("exported");
   readonly besideRung: Signal<Rung | null> = signal(null);
@@ -125,6 +129,8 @@ export class ViewState {
   forgetStages(): void {
     batch(() => {
       this.compilation.value = -1;
+      this.baseline.value = -1;
+      this.stagesShown.value = { kind: "kernels" };
       this.kernel.value = -1;
     });
   }

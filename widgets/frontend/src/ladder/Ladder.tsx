@@ -22,6 +22,7 @@ export function compilationOf(store: Store, { record }: Program): Stages | undef
 
 export function Ladder({ store, program }: Props) {
   const stages = compilationOf(store, program);
+  const all = program.record.stages as readonly Stages[];
   const rungs = stages ? rungsOf(stages) : [];
   const [shown, beside] = [store.rung.value, store.besideRung.value];
   const own = rungs.includes(shown) ? shown : "exported";
@@ -29,7 +30,14 @@ export function Ladder({ store, program }: Props) {
   const other = beside !== null && beside !== own && rungs.includes(beside) ? beside : null;
   const bar = <Bar store={store} stages={stages} rungs={rungs} shown={own} beside={other} />;
   const pane = (rung: Rung, children: preact.ComponentChildren) => (
-    <RungPane key={rung} store={store} program={program} stages={stages} rung={rung}>
+    // the key names the compilation, so that another graph is fitted
+    <RungPane
+      key={`${all.indexOf(stages)} ${rung}`}
+      store={store}
+      program={program}
+      stages={stages}
+      rung={rung}
+    >
       {children}
     </RungPane>
   );
@@ -128,7 +136,7 @@ function Beside({ store, rungs, shown, beside }: Omit<BarProps, "stages">) {
         store.besideRung.value = (event.currentTarget.value || null) as Rung | null;
       }}
     >
-      <option value="">{beside === null ? "side by side…" : "close"}</option>
+      <option value="">{beside === null ? "beside…" : "close"}</option>
       {rungs
         .filter((rung) => rung !== shown)
         .map((rung) => (

@@ -74,11 +74,11 @@ export function Changes({ store, before, after }: Props) {
                   title={capped(namesOf(before, after, change), 600)}
                   onClick={() => select(change)}
                 >
-                  <td>{WORDS[change.kind]}</td>
-                  <td class="tx-mono tx-clip">
+                  <td class="tx-kind">{WORDS[change.kind]}</td>
+                  <td class="tx-clip">
                     <RowButton>{capped(namesOf(before, after, change), 200)}</RowButton>
+                    <div class="tx-lead tx-clip">{linesOf(before, after, change)}</div>
                   </td>
-                  <td class="tx-clip">{linesOf(before, after, change)}</td>
                   <td class="tx-number">{timeOf(change)}</td>
                 </tr>
               )}

@@ -1,6 +1,6 @@
 /** After export: the ladder from the program's ops to kernels, with their lines, times and code. */
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { Comparison } from "../../compare/comparison";
 import { capped, counted, durationText, shareText } from "../../format";
 import { compilationOf, RungChoice } from "../../ladder/Ladder";
@@ -24,13 +24,16 @@ interface Props {
 
 export function Stages({ store, program }: Props) {
   const all = program.record.stages;
-  const [baseline, setBaseline] = useState(-1);
+  const baseline = store.baseline.value;
   const stages = compilationOf(store, program);
   const comparison = store.comparison.value;
   const baselines = useMemo(() => baselinesOf(all, comparison), [all, comparison]);
   const before = baselines[baseline];
+  // a text scrolls by itself; the lists scroll with all above them, which leaves them little room
+  const isList = store.stagesShown.value.kind === "kernels";
+  const panel = isList ? "tx-panel tx-panel-scrolls" : "tx-panel";
   return (
-    <section class="tx-panel" aria-label="Stages" data-testid="stages" data-pane>
+    <section class={panel} aria-label="Stages" data-testid="stages" data-pane>
       <div class="tx-stages-head">
         {store.host.live && <StagesForm store={store} step={isStep(program)} />}
         {stages && baselines.length > 1 && (
@@ -54,7 +57,10 @@ export function Stages({ store, program }: Props) {
               aria-label="Compare with"
               data-testid="stages-against"
               value={baseline}
-              onChange={(event) => setBaseline(Number(event.currentTarget.value))}
+              onChange={(event) => {
+                store.baseline.value = Number(event.currentTarget.value);
+                store.stagesShown.value = { kind: "kernels" }; // where the changes are
+              }}
             >
               <option value={-1}>Compare with…</option>
               {baselines.map((each, index) =>
@@ -109,8 +115,9 @@ function baselinesOf(all: readonly Made[], comparison: Comparison | null): Basel
   ];
 }
 
+/** What tells it from others comes first: a choice has little room. */
 const titleOf = ({ title, settings, device }: Made): string =>
-  [title, settings, device].filter(Boolean).join(", ");
+  [settings, title, device === "cpu" ? "" : device].filter(Boolean).join(", ");
 
 interface CompilationProps extends Props {
   stages: Made;
@@ -119,7 +126,10 @@ interface CompilationProps extends Props {
 }
 
 function Compilation({ store, program, stages, before }: CompilationProps) {
-  const [shown, show] = useState<Shown>({ kind: "kernels" });
+  const shown = store.stagesShown.value;
+  const show = (to: Shown): void => {
+    store.stagesShown.value = to;
+  };
   const lit = kernelsOf(stages, store.lit.value.nodes);
   const picked = store.kernel.value;
   // a kernel of the compiler's own ops has none of the program's
