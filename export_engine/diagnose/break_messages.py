@@ -12,7 +12,7 @@ _SAID = (
     ),
     (
         r"unbacked SymInt",
-        "it uses a data-dependent number read outside of the traced code",
+        "it uses a data-dependent number read outside the traced code",
     ),
     (r"RNN, GRU, or LSTM", "recurrent layers are not supported"),
     (r"BUILD_CLASS|__build_class__", "a class cannot be defined inside the model"),

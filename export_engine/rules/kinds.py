@@ -92,7 +92,7 @@ class Kind(StrEnum):
     PREDICATE = "EX221", "A predicate of several elements"
     CAUGHT_ERROR = "EX222", "A tracing error that the code caught"
     NAME_TAKEN = "EX223", "A name that GraphModule reserves"
-    WRONG_SIZE = "EX224", "Wrong at a size"
+    WRONG_SIZE = "EX224", "Wrong result at a size"
     CONTEXT = "EX225", "A context around the export"
     ALIASED_BUFFERS = "EX228", "A buffer under several names that is written"
     UNTRACED_BRANCH = "EX229", "A branch decided for sizes of 2 or more"
@@ -114,7 +114,7 @@ class Kind(StrEnum):
     # Findings of sets of programs
     SET_SIZES = "EX401", "Sizes that disagree"
     SET_DTYPES = "EX402", "Dtypes that disagree"
-    SET_RANGES = "EX403", "Ranges that do not meet"
+    SET_RANGES = "EX403", "Ranges that do not match"
     SET_STATE = "EX404", "A buffer that one program updates and another does not see"
     SET_MUTATED = "EX405", "A tensor that one program mutates and another reads"
     SET_IN_PLACE = "EX406", "A cache that a program writes in place and does not return"

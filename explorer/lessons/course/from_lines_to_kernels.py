@@ -1,4 +1,4 @@
-"""Lesson 15: what the compiler makes of lines: kernels, what they fuse, and their time."""
+"""Lesson 15: how lines become kernels, what those fuse, and how long they take."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def _load_program(path: Path) -> torch.export.ExportedProgram:
 
 
 def _ranks(module: torch.nn.Module) -> None:
-    """The module ranks rows of any batch, and refuses rows of another width."""
+    """The module ranks rows of any batch size, and rejects rows of a different width."""
     generator = torch.Generator().manual_seed(12)
     for rows in (2, 5, 30):
         x = torch.randn(rows, 6, generator=generator)

@@ -1,4 +1,4 @@
-"""Lesson 3: two ways to trace, and what each of them can and cannot."""
+"""Lesson 3: two ways to trace, and what each can trace."""
 
 from __future__ import annotations
 
