@@ -29,7 +29,7 @@ from export_engine.fixes.rewrite.form import (
     parse_expression,
     without_last_name,
 )
-from export_engine.fixes.rewrite.starts import zeros_of
+from export_engine.fixes.rewrite.starts import dtype_of, zeros_of
 
 _SCAN = "from torch._higher_order_ops.scan import scan"
 _MAP = "from torch._higher_order_ops.map import map as map_rows"
@@ -314,7 +314,7 @@ class Loops:
             raise CannotRewrite(f"`{name}` is not a tensor before the loop")
         if start.is_number and not after.rank:
             is_tensor = after.kind == "tensor" and after.dtype is not None
-            dtype = self.starts.dtype_of(start, after) if is_tensor else {}
+            dtype = dtype_of(start, after) if is_tensor else {}
             if cuts:
                 return call("torch.full", ast.Tuple([], ast.Load()), load(name), **dtype)
             return call("torch.tensor", load(name), **dtype)

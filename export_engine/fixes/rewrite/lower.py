@@ -51,7 +51,7 @@ from export_engine.fixes.rewrite.form import (
 )
 from export_engine.fixes.rewrite.loops import Loops
 from export_engine.fixes.rewrite.simplify import simplify
-from export_engine.fixes.rewrite.starts import Starts
+from export_engine.fixes.rewrite.starts import write_starts
 
 _TAKING_NONE = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
 """Comparisons that do not raise an error for None."""
@@ -102,7 +102,8 @@ class Lowering(Loops):
         """The values of ways that are left out, which only turn something off."""
         self.synthetic: set[str] = set()
         """Names that are given here."""
-        self.starts = Starts(facts, names)
+        self.starts: dict[str, Value] = {}
+        """Names that need a value before the loop that binds them, and what they become."""
 
     def masks_of(self, name: str) -> str | None:
         """The list of masks that goes with a list."""
@@ -439,7 +440,7 @@ class Lowering(Loops):
             self.tensors.add(name)
         if "undefined" in lines:
             values = [v for both in pairs for v in both[:2] if v.kind != "undefined"]
-            self.starts.want(name, values[0])
+            self.starts[name] = values[0]
         first, second = one or load(name), two or load(name)
         flag = _as_flag(test, first, second, name)
         if flag is not None:
@@ -634,8 +635,8 @@ class Lowering(Loops):
     def _add_starts(self, body: Block) -> Block:
         """A body whose lists have their masks, and whose numbers are tensors where they change."""
         statements = self._place(body)
-        first = self.starts.find_statements()
-        at = next((n for n, s in enumerate(statements) if self.starts.wanted & find_stored(s)), 0)
+        first = write_starts(self.starts)
+        at = next((n for n, s in enumerate(statements) if self.starts.keys() & find_stored(s)), 0)
         statements = [*statements[:at], *first, *statements[at:]]
         return simplify(
             [self._final(other_statement) for other_statement in statements], self.synthetic

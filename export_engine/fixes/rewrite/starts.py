@@ -8,37 +8,24 @@ from typing import Any
 import torch
 
 from export_engine.fixes.code.text_edits import CannotRewrite
-from export_engine.fixes.rewrite.expressions import Names
-from export_engine.fixes.rewrite.facts import Facts, Value
+from export_engine.fixes.rewrite.facts import Value
 from export_engine.fixes.rewrite.form import Block, call, let, parse_expression
 
 
-class Starts:
-    """Names that need a value before the loop that binds them."""
+def write_starts(values: dict[str, Value]) -> Block:
+    """The first values of names that get others: zeros of no dims, which torch.where broadcasts."""
+    starts: Block = []
+    for name, value in sorted(values.items()):
+        start = let(name, call("torch.zeros", ast.Tuple([], ast.Load()), **_dtype(value)))
+        start.is_start = True  # type: ignore[attr-defined]
+        starts.append(start)
+    return starts
 
-    def __init__(self, facts: Facts, names: Names) -> None:
-        self.facts, self.names = facts, names
-        self.wanted: set[str] = set()
-        self._values: dict[str, Value] = {}
 
-    def want(self, name: str, value: Value) -> None:
-        """Asks for a start of a name, of which it is known what it becomes."""
-        self.wanted.add(name)
-        self._values[name] = value
-
-    def find_statements(self) -> Block:
-        """The starts: zeros of no dims, which torch.where broadcasts."""
-        starts: Block = []
-        for name, value in sorted(self._values.items()):
-            start = let(name, call("torch.zeros", ast.Tuple([], ast.Load()), **_dtype(value)))
-            start.is_start = True  # type: ignore[attr-defined]
-            starts.append(start)
-        return starts
-
-    def dtype_of(self, start: Value, after: Value) -> dict[str, ast.expr]:
-        """The dtype of a number that becomes a tensor, where torch would choose another."""
-        own = {"bool": torch.bool, "int": torch.int64}.get(start.kind, torch.get_default_dtype())
-        return {} if after.dtype in (own, None) else {"dtype": parse_expression(str(after.dtype))}
+def dtype_of(start: Value, after: Value) -> dict[str, ast.expr]:
+    """The dtype of a number that becomes a tensor, where torch would choose another."""
+    own = {"bool": torch.bool, "int": torch.int64}.get(start.kind, torch.get_default_dtype())
+    return {} if after.dtype in (own, None) else {"dtype": parse_expression(str(after.dtype))}
 
 
 def _dtype(value: Value) -> dict[str, ast.expr]:
