@@ -95,6 +95,7 @@ def compile_stages(
             raise WrongArgument(
                 "A training step is compiled with the inputs that it was traced with."
             )
+        _compiler(backend, device)
         return compile_step(exported, record, device, options or {}, progress)
     chosen = _compiler(backend, device)
     if options and backend in RUNTIMES:

@@ -34,7 +34,6 @@ from export_engine.torch_internals import (
     joint_role,
     kernels_recorded,
     missing_passes,
-    missing_provenance,
     pytree,
     split_joint,
 )
@@ -79,7 +78,7 @@ def compile_step(
         StagesMissing: it does not compile, or its inputs are unknown.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    missing = missing_provenance() or missing_passes()
+    missing = missing_passes()
     if missing:
         raise StagesMissing(missing)
     joint = given.program.graph_module

@@ -75,7 +75,7 @@ export function Tabs<T extends string>({
           })}
         </div>
         {rest.length > 0 && (
-          <Popover name="Other tabs" face={`+${rest.length} ▾`}>
+          <Popover name={`${rest.length} other tabs`} face={`+${rest.length} ▾`}>
             {(close) =>
               rest.map(([tab, name, means]) => (
                 <button
