@@ -144,7 +144,7 @@ def find_seen_writes(block: Block, fresh: set[str]) -> set[str]:
                 seen |= find_seen_writes(body, ways[0]) | find_seen_writes(orelse, ways[1])
                 fresh &= ways[0] & ways[1]
             case ast.For() | ast.While():
-                fresh -= find_stored(node)
+                fresh &= find_fresh(node, fresh)
                 seen |= find_seen_writes(node.body, set(fresh))
                 seen |= find_seen_writes(node.orelse, set(fresh))
             case ast.Assign([ast.Name(id=name)], value):
@@ -155,10 +155,36 @@ def find_seen_writes(block: Block, fresh: set[str]) -> set[str]:
                 elif behind := _find_behind(value, True):
                     fresh -= {name} | behind
                 else:
+                    fresh -= _find_passed(value)
                     fresh |= {name}
+            case ast.AugAssign(ast.Name(), _, value):
+                fresh -= _find_behind(value, True)
             case _:
-                fresh -= find_stored(node)
+                fresh -= find_stored(node) | find_loaded(node)
     return seen
+
+
+def _find_passed(value: ast.expr) -> set[str]:
+    """The names that a dict, or an object that a call makes, may hold."""
+    match value:
+        case ast.Dict(_, values):
+            pass
+        case ast.Call(ast.Name(), args, keywords):
+            values = [*args, *(keyword.value for keyword in keywords)]
+        case _:
+            return set()
+    return set().union(*(_find_behind(part, True) for part in values))
+
+
+def find_fresh(loop: ast.For | ast.While, fresh: set[str]) -> set[str]:
+    """Those of the fresh names before a loop that are so before each iteration."""
+    fresh = fresh - (find_stored(loop.target) if isinstance(loop, ast.For) else set())
+    while True:
+        after = set(fresh)
+        find_seen_writes(loop.body, after)
+        if fresh <= after:
+            return fresh
+        fresh &= after
 
 
 def _writes(node: ast.Assign) -> bool:

@@ -140,8 +140,10 @@ def find_stored(*nodes: ast.AST) -> set[str]:
 
 def find_loaded(*nodes: ast.AST) -> set[str]:
     """The names that are read, those of functions within as well."""
-    every = (inner for node in nodes for inner in ast.walk(node))
-    return {n.id for n in every if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    every = [inner for node in nodes for inner in ast.walk(node)]
+    names = {n.id for n in every if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    targets = (node.target for node in every if isinstance(node, ast.AugAssign))
+    return names | {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 def walk_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:

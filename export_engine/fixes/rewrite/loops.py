@@ -328,7 +328,7 @@ class Loops:
     def _gather_appends(self: Any, body: Block, lists: list[str]) -> tuple[Block, list[Collected]]:
         """A body without what it appends at its end, and that."""
         entries: dict[str, Collected] = {}
-        several: dict[str, list[ast.expr]] = {}
+        several: dict[str, list[tuple[ast.expr, ast.expr | None]]] = {}
         kept: Block = []
         for at, statement in enumerate(body):
             collected = as_collected(statement)
@@ -343,8 +343,6 @@ class Loops:
                 kept.append(statement)
                 continue
             name, value, mask = collected
-            if name in entries and (mask is not None or entries[name][2] is not None):
-                raise CannotRewrite(f"`{name}` is appended to more than once in an iteration")
             if find_loaded(value) & find_stored(*body[at + 1 :]):
                 free = self.names.new(f"{name}_row")
                 kept.append(let(free, value))
@@ -353,9 +351,14 @@ class Loops:
                 free = self.names.new(f"{name}_counts")
                 kept.append(let(free, mask))
                 mask = load(free)
-            several.setdefault(name, []).append(value)
-            if len(several[name]) > 1:
-                value = call("torch.stack", ast.List(list(several[name]), ast.Load()))
+            pairs = several.setdefault(name, [])
+            pairs.append((value, mask))
+            if len(pairs) > 1:
+                value = call("torch.stack", ast.List([row for row, _ in pairs], ast.Load()))
+                true = call("torch.tensor", ast.Constant(True))
+                masks = [counts or true for _, counts in pairs]
+                whole = call("torch.stack", ast.List(masks, ast.Load()))
+                mask = whole if any(counts for _, counts in pairs) else None
             entries[name] = name, value, mask
         if missing := [name for name in lists if name not in entries]:
             raise CannotRewrite(f"`{missing[0]}` is filled, but not by appending")
@@ -488,10 +491,11 @@ def _find_results(lists: list[Filled]) -> list[str]:
 def _join_lists(lists: list[Filled], facts: Iteration) -> Block:
     """Statements after a loop: several rows of an iteration, those that count, and those before."""
     statements: Block = []
-    for name, rows, _, _, _ in lists:
-        if facts.appended.get(name, 1) > 1:
-            flat = method(load(rows), "flatten", ast.Constant(0), ast.Constant(1))
-            statements.append(let(rows, flat))
+    for name, rows, _, kept, _ in lists:
+        for part in (rows, kept) if facts.appended.get(name, 1) > 1 else ():
+            if part:
+                flat = method(load(part), "flatten", ast.Constant(0), ast.Constant(1))
+                statements.append(let(part, flat))
     for _, rows, _, kept, _ in lists:
         if kept:
             statements.append(let(rows, ast.Subscript(load(rows), load(kept), ast.Load())))

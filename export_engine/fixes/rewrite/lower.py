@@ -13,6 +13,7 @@ from export_engine.fixes.code.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.analysis import (
     Liveness,
     find_appended,
+    find_fresh,
     find_root,
     find_seen_writes,
     find_shared,
@@ -77,6 +78,8 @@ class Lowering(Loops):
         self.shared_lists = find_shared(function.node, views=False)
         self.depth = 0
         """How many functions of operators are around."""
+        self.fresh: set[str] = set()
+        """The names that hold what nothing else does."""
         self.imports: dict[str, str] = {}
         self.done: list[tuple[int, str]] = []
         """Each site's line, and what became of it."""
@@ -122,8 +125,14 @@ class Lowering(Loops):
         for other_statement in reversed(statements):
             after.append(Liveness.before(other_statement, after[-1]))
         result: Block = []
+        outer, fresh = self.fresh, set(self.fresh)
         for item, later in zip(statements, reversed(after[:-1]), strict=True):
+            self.fresh = set(fresh)
+            if isinstance(item, ast.For | ast.While):
+                self.fresh = find_fresh(item, fresh)
             result += self.statement(item, later)
+            find_seen_writes([item], fresh)
+        self.fresh = outer
         return result
 
     def statement(self, node: ast.stmt, live: set[str]) -> Block:
@@ -190,7 +199,7 @@ class Lowering(Loops):
         written = find_written_in_place(own)
         written = (written & self.shared - numbers - lists) | (written & lists & self.shared_lists)
         written |= find_appended(own) & self.shared_lists
-        written &= find_seen_writes(statements, set())
+        written &= find_seen_writes(statements, set(self.fresh))
         for name in sorted(written):
             raise CannotRewrite(
                 f"line {line} may write to `{name}`, which may share memory with another name"
