@@ -128,6 +128,12 @@ RULES = [
         "it runs only on the CPU.",
     ),
     Rule(
+        r"\bin lines? (?=[{\d])",
+        "`on line`",
+        "the branch in line 12",
+        "the branch on line 12",
+    ),
+    Rule(
         r"\btake[ns]? (?:it |them )?for granted\b",
         "`assume`",
         "the condition is taken for granted",
