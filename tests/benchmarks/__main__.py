@@ -35,6 +35,7 @@ BENCHMARKS = (
     "running",
     "counting",
     "giants",
+    "sliding",
     "kernels",
     "delegating",
     "watching",
