@@ -33,7 +33,7 @@ class LayerDifference(NamedTuple):
     layers: int = 0
     """How many layers of the whole model are of this kind; 0 for one that only the twin has."""
     nodes: tuple[int, ...] = ()
-    """The whole model's ops that are in the first of them."""
+    """The ops in the first of them that the nearest layer of the twin lacks."""
     repeats: bool = False
     """Whether both call the same ops, and only the number of calls or their order differs."""
 
@@ -42,8 +42,8 @@ class _Kind(NamedTuple):
     """Layers with the same structure."""
 
     paths: list[str]
-    nodes: list[int]
-    """The ops of the first."""
+    ops: list[tuple[str, int]]
+    """The ops of the first, by name, with their nodes."""
 
 
 class LayerKinds:
@@ -79,7 +79,8 @@ class LayerKinds:
             match = _LAYER.match(path)
             assert match is not None
             key = match[1], _structure(names)
-            kind = self.kinds.setdefault(key, _Kind([], [node for _, node in items]))
+            ops = [(name, node) for (_, name), (_, node) in zip(names, items, strict=True)]
+            kind = self.kinds.setdefault(key, _Kind([], ops))
             kind.paths.append(path)
 
 
@@ -142,9 +143,14 @@ def _differences(whole: LayerKinds, twin: LayerKinds) -> Iterator[LayerDifferenc
         mine = _count_ops(structure)
         near = [_count_ops(other) for name, other in twin.kinds if name == owner]
         other = min(near, key=lambda counts: _distance(mine, counts), default=Counter[str]())
-        extra = _format_ops(mine - other), _format_ops(other - mine)
+        more, less = mine - other, other - mine
         yield LayerDifference(
-            kind.paths[0], *extra, len(kind.paths), tuple(kind.nodes), mine.keys() == other.keys()
+            path=kind.paths[0],
+            whole=_format_ops(more),
+            twin=_format_ops(less),
+            layers=len(kind.paths),
+            nodes=tuple(node for name, node in kind.ops if name in more or not more),
+            repeats=mine.keys() == other.keys(),
         )
     owners = {owner for owner, _ in whole.kinds}
     for (owner, structure), kind in twin.kinds.items():
