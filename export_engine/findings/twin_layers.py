@@ -156,13 +156,13 @@ def _differences(whole: LayerKinds, twin: LayerKinds) -> Iterator[LayerDifferenc
     for (owner, structure), kind in twin.kinds.items():
         if owner not in owners:
             yield LayerDifference(kind.paths[0], "", _format_ops(_count_ops(structure)))
-    more, less = (
+    ours, theirs = (
         [name for name in one.outside if name not in other.outside]
         for one, other in ((whole, twin), (twin, whole))
     )
-    if more or less:
-        nodes = tuple(whole.outside[name] for name in more)
-        yield LayerDifference("", ", ".join(more), ", ".join(less), nodes=nodes)
+    if ours or theirs:
+        nodes = tuple(whole.outside[name] for name in ours)
+        yield LayerDifference("", ", ".join(ours), ", ".join(theirs), nodes=nodes)
 
 
 def _count_ops(structure: Structure) -> Counter[str]:

@@ -37,6 +37,13 @@ export function Memory({ store, model, at }: Props) {
       <table class="tx-table tx-histogram tx-alive">
         <caption>Alive at the peak</caption>
         <tbody>
+          {inside > 0 && (
+            <tr>
+              <td class="tx-clip">inside the op</td>
+              <td class="tx-number">{bytesText(inside)}</td>
+              <td class="tx-number">{shareText(inside / at.peakBytes)}</td>
+            </tr>
+          )}
           <More items={alive} few={FEW}>
             {({ node, bytes }) => {
               const frame = bestFrame(program, program.stack(node));
@@ -54,13 +61,6 @@ export function Memory({ store, model, at }: Props) {
               );
             }}
           </More>
-          {inside > 0 && (
-            <tr>
-              <td class="tx-clip">inside the op</td>
-              <td class="tx-number">{bytesText(inside)}</td>
-              <td class="tx-number">{shareText(inside / at.peakBytes)}</td>
-            </tr>
-          )}
         </tbody>
       </table>
     </section>
