@@ -122,8 +122,8 @@ def kernel_line(stages: Stages, number: int) -> str:
     kernel = stages.kernels[number]
     named = name_lines([stages.lines[n] for n in kernel.lines])
     calls = f" calls {kernel.calls}" if kernel.calls else ""
-    later = " (backward)" if 0 <= stages.backward <= number else ""
-    return cut(f"  {_time(kernel.microseconds):>9}  {kernel.name}{later}{calls}  {named}")
+    later = "backward " if 0 <= stages.backward <= number else ""
+    return cut(f"  {_time(kernel.microseconds):>9}  {later}{kernel.name}{calls}  {named}")
 
 
 def kernel_details(record: Record | None, stages: Stages, number: int) -> list[str]:

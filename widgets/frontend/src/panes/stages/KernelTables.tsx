@@ -80,7 +80,7 @@ export function KernelTables({ store, stages, lit, kernel }: Props) {
               {(number) => {
                 const each = stages.kernels[number];
                 const on = lit.has(number) && (kernel < 0 || kernel === number);
-                const name = `${each?.name ?? ""}${isBackward(stages, number) ? " · backward" : ""}`;
+                const name = `${isBackward(stages, number) ? "backward · " : ""}${each?.name ?? ""}`;
                 return row(`${number}`, name, each?.microseconds ?? -1, on, () => select([number]));
               }}
             </More>

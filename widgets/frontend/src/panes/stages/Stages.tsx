@@ -243,11 +243,8 @@ function PartsOfCall({ stages, times }: { stages: Made; times: NonNullable<Made[
   const whole = Math.max(times.call, times.kernels + times.between) || 1;
   const parts: [name: string, took: number, note: string][] = [
     ["A call", times.call, "without the profiler"],
-    [
-      "Kernels",
-      times.kernels,
-      `${Math.round(100 * times.owned)} % of known lines${passesText(stages)}`,
-    ],
+    ["Kernels", times.kernels, `${Math.round(100 * times.owned)} % of known lines`],
+    ...passesOf(stages),
     ["Between kernels", times.between, capped(times.other, 200)],
     ["Rest of the call", times.overhead, "Python, launches"],
   ];
@@ -273,14 +270,13 @@ function PartsOfCall({ stages, times }: { stages: Made; times: NonNullable<Made[
   );
 }
 
-/** `; forward 8 µs, backward 6 µs` of a training step. */
-function passesText(stages: Made): string {
-  if (stages.backward < 0) return "";
-  const timeOf = (kernels: Made["kernels"]): string =>
-    durationText(
-      kernels.reduce((sum, { microseconds }) => sum + Math.max(microseconds, 0), 0) / 1e6,
-    );
-  const forward = timeOf(stages.kernels.slice(0, stages.backward));
-  const backward = timeOf(stages.kernels.slice(stages.backward));
-  return `; forward ${forward}, backward ${backward}`;
+/** The kernels' time of each pass of a training step. */
+function passesOf({ backward, kernels }: Made): [name: string, took: number, note: string][] {
+  if (backward < 0) return [];
+  const sum = (some: Made["kernels"]): number =>
+    some.reduce((total, { microseconds }) => total + Math.max(microseconds, 0), 0);
+  return [
+    ["Forward pass", sum(kernels.slice(0, backward)), "kernels"],
+    ["Backward pass", sum(kernels.slice(backward)), "kernels"],
+  ];
 }
