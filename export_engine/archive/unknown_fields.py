@@ -1,4 +1,4 @@
-"""Which fields of a program in an archive the schema does not know, at any depth."""
+"""Fields of a program in an archive that `schema` lacks, at any depth: a note names them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Live memory along a graph: what each op adds, and what is released after it."""
+"""Live memory along a graph, and its peak: what each op adds, and what is released after it.
+
+`scratch` has the memory that an op allocates inside.
+"""
 
 from __future__ import annotations
 
