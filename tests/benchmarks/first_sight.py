@@ -56,7 +56,10 @@ class Fails(torch.nn.Module):
     def forward(self, x):
         return x + 1 if x.sum() > 0 else x
 
-net = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4)).eval()
+def stack(activation):
+    return torch.nn.Sequential(torch.nn.Linear(8, 16), activation, torch.nn.Linear(16, 4)).eval()
+
+net, other = stack(torch.nn.ReLU()), stack(torch.nn.GELU())
 kit = {{"encoder": (net[:2], (torch.ones(2, 8),)), "decoder": (net[2:], (torch.ones(2, 16),))}}
 x = torch.ones(2, 8)
 explorer.explore(net, (x,)).save("net.pt2")
@@ -66,7 +69,7 @@ CELLS = {
     "one op": "explorer.explore(torch.nn.ReLU(), (x,))",
     "4,000 ops": "explorer.explore(Long(), (x,))",
     "failure": "explorer.explore(Fails(), (x,))",
-    "comparison": "a = explorer.explore(net, (x,))\nexplorer.diff(a, a.decompose('core'))",
+    "comparison": "explorer.diff(*(explorer.explore(each, (x,)) for each in (net, other)))",
     "set": "explorer.explore_many(kit)",
 }
 TAB = ".pt2 tab"
