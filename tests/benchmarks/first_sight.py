@@ -128,7 +128,7 @@ def _look(browser: Browser, server: Server) -> dict[str, list[dict[str, Any]]]:
                 root = lab.cell(number).locator(".tx-root").last
                 seen[name].append(_measures(lab, root, f"{name}-{width}-{theme}"))
     lab.command("docmanager:open", {"path": "net.pt2"})
-    root = page.locator(".jp-Document .tx-root")
+    root = page.locator(".jp-Document:not(.jp-NotebookPanel) .tx-root")
     for theme in THEMES:
         lab.set_theme(theme)
         for width in WIDTHS:

@@ -67,6 +67,7 @@ class Hand:
         if self.view.locator(".tx-tab-out", has_text=re.compile(f"^{name}")).count() > 0:
             self.presses += 1
             self.view.get_by_role("button", name="Other tabs").first.click()
+            tab = self.view.locator(".tx-tab-other", has_text=re.compile(f"^{name}"))
         self.presses += 1
         tab.first.click()
 

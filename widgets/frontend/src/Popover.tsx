@@ -60,7 +60,7 @@ export function Popover({ name, face, core = face, children }: PopoverProps) {
         type="button"
         class="tx-button"
         title={name}
-        aria-label={HAS_WORDS.test(face) ? undefined : name}
+        aria-label={labelOf(face, name)}
         aria-expanded={open}
         onClick={() => setOpen(!open)}
       >
@@ -73,6 +73,12 @@ export function Popover({ name, face, core = face, children }: PopoverProps) {
       )}
     </div>
   );
+}
+
+/** What is said of the button, with what is seen of it. */
+function labelOf(face: string, name: string): string | undefined {
+  if (HAS_WORDS.test(face)) return undefined;
+  return face.startsWith("+") ? `${face} ${name}` : name;
 }
 
 function Face({ face, core }: { face: string; core: string }) {

@@ -93,7 +93,8 @@ export function firstView(
   for (let zoom = largest + ZOOM_STEP; zoom <= end; zoom += ZOOM_STEP) zooms.push(zoom);
   for (const zoom of zooms) {
     const isWide = (scene.width + (2 * MARGIN) / zoom) * zoom > view.width;
-    const above = isWide ? HINT : MARGIN;
+    const spare = view.height - scene.height * zoom;
+    const above = Math.max(isWide ? HINT : MARGIN, spare / 2); // a flat scene is in the middle
     for (const x of leftEdges(scene, boxes, middle, view, zoom)) {
       const camera = { x, y: -above / zoom, zoom };
       const cuts = countCut(boxes, visible(camera, { ...view, height: view.height - HINT }));

@@ -75,21 +75,19 @@ export function Tabs<T extends string>({
           })}
         </div>
         {rest.length > 0 && (
-          <Popover name={`${rest.length} other tabs`} face={`+${rest.length} ▾`}>
+          <Popover name="Other tabs" face={`+${rest.length}`}>
             {(close) =>
               rest.map(([tab, name, means]) => (
                 <button
                   key={tab}
                   type="button"
                   class="tx-tab-other"
-                  aria-label={name}
-                  title={means}
                   onClick={() => {
                     close();
                     choose(tab);
                   }}
                 >
-                  {name}
+                  <span>{name}</span>
                   {means && <span class="tx-lead">{means}</span>}
                 </button>
               ))
