@@ -51,8 +51,8 @@ MEASURE = """(shown) => {
     const stacked = root.querySelector(".tx-body-column") !== null;
     const tabs = root.querySelector("[role=tablist][aria-label=Details]");
     const cut = [...root.querySelectorAll(".tx-header > *, .tx-toolbar > *")].filter((each) => {
-        const { left, right } = each.getBoundingClientRect();
-        return left < view.left || right > view.right;
+        const { left, right, width } = each.getBoundingClientRect();
+        return width > 0 && (left < view.left || right > view.right);
     });
     const rows = root.querySelectorAll(":is(.tx-header, .tx-toolbar, .tx-search) " +
         ":is(button, input, .tx-title, .tx-verdict)");
@@ -83,7 +83,7 @@ MEASURE = """(shown) => {
         ...always,
         covered,
         shortened: painted.shortened,
-        graph: graph.width,
+        graph: of(".tx-graph-halves").width,
         view: view.width,
         details: stacked ? 0 : details.getBoundingClientRect().width,
         beyond: [...root.querySelectorAll(".tx-beyond")].map((each) => each.title),

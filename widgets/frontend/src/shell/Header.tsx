@@ -92,14 +92,14 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
 
 /** A verdict part by part: one for which there is no room is left out as a whole, never cut. */
 function Parts({ verdict }: { verdict: string }) {
-  const parts = verdict.split(/(?=, (?![^[(]*[\])]))/);
+  const parts = verdict.split(/(?=[,:] (?![^[(]*[\])]))/);
   return (
     <span class="tx-verdict-parts">
       {parts.map((part, index) => (
         <span
           key={index}
           class={part === ", non-strict" ? "tx-verdict-mode" : undefined}
-          title={meaningOf(part.replace(", ", ""))}
+          title={meaningOf(part.replace(/^[,:] /, ""))}
         >
           {part}
         </span>
