@@ -155,22 +155,24 @@ def _numbers(file: SourceFile, momentary: Momentary, lines: dict[int, Line]) -> 
         source = momentary.source_in(file, statement)
         if source is None or source in sources:
             continue
-        constants = constants_of(here, statement)
+        constants = constants_of(here, statement, source)
         if constants:
             sources.add(source)
             yield _finding(file.code.text(source), constants, here[0])
 
 
-def constants_of(here: Line, statement: ast.stmt) -> list[tuple[Op, float]]:
+def constants_of(here: Line, statement: ast.stmt, source: ast.AST) -> list[tuple[Op, float]]:
     """The numbers in the arguments of a line's ops that are not literals of the line.
 
-    Those of ops inside a function of torch's or a layer, such as a dropout's p, only where the
-    line's own ops have none.
+    Literals inside the source of the value do not count: `random.choice([1.5, 2.5])`. Those of ops
+    inside a function of torch's or a layer, such as a dropout's p, only where the line's own ops
+    have none.
     """
+    inside = set(ast.walk(source))
     literals = Counter(
         abs(node.value)
         for node in ast.walk(statement)
-        if isinstance(node, ast.Constant) and _is_number(node.value)
+        if isinstance(node, ast.Constant) and _is_number(node.value) and node not in inside
     )
     numbers = []
     for op, location in sorted(here, key=lambda each: each[0].stack[-1] != each[1]):

@@ -32,6 +32,8 @@ _FILES = frozenset(
     | {"torch.load", "torch.from_file", "safetensors.torch.load_file", "pandas.read_csv"}
     | {"torch.hub.load_state_dict_from_url", "urllib.request.urlopen", "requests.get"}
 )  # fmt: skip
+_LOGS = frozenset({"print", "warn", "debug", "info", "warning", "error", "critical", "log"})
+"""Functions that show a value."""
 _READS = frozenset({"read_text", "read_bytes", "iterdir"})
 """Methods of a path."""
 _SETTINGS = frozenset(
@@ -129,11 +131,22 @@ def _reads(exported: Exported, files: list[SourceFile]) -> Iterator[Finding]:
                 place = place_of(file, node)
                 if place[-1][:2] not in told:
                     told |= _lines_around(file, node)
-                    yield _read_finding(what, file.code.text(node), place[-1])
+                    if not _is_only_logged(file, node):
+                        yield _read_finding(what, file.code.text(node), place[-1])
     for read in exported.recording.reads:
         if read.place[:2] not in told:
             told.add(read.place[:2])
             yield _read_finding(read.what, read.name, read.place)
+
+
+def _is_only_logged(file: SourceFile, node: ast.expr) -> bool:
+    """Whether a value goes to a log, a warning or a print, whose result is not used."""
+    match file.code.statement(node.lineno):
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(attr=name)) | ast.Call(func=ast.Name(id=name))
+        ):
+            return name in _LOGS
+    return False
 
 
 def _lines_around(file: SourceFile, node: ast.expr) -> set[tuple[str, int]]:
@@ -263,7 +276,7 @@ def _check_computations(
         if statement is None or isinstance(statement, ast.If | ast.For | ast.While | ast.With):
             continue
         source = momentary.source_in(file, statement)
-        if source is not None and file.runs(statement) and constants_of(here, statement):
+        if source is not None and file.runs(statement) and constants_of(here, statement, source):
             yield Finding(
                 kind=Kind.OUTSIDE_VALUE,
                 severity="surprising",

@@ -687,6 +687,9 @@ class GuaranteeReExported(Rule, kind=Kind.GUARANTEE_RE_EXPORTED):
 
     CLAIM = Sentence("A second export has the same inputs and agrees.")
     HOLDS = Sentence("The same graph of {ops}.", ops="12 ops")
+    HOW = Sentence(
+        "Calls of one op with equal arguments, dtypes and sizes were exported again once."
+    )
     AGREES = Sentence(
         "Agrees at {sizes}; the re-exported graph differs: {difference}.",
         sizes="batch 2, 3, 16",

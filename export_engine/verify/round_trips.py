@@ -53,7 +53,7 @@ def check_saved(subject: Subject) -> Guarantee:
         return _conclude(rules.GuaranteeSaved, "", [problem])
     loaded, module, size = saved
     problems = []
-    difference = find_difference(subject, loaded)
+    difference = find_difference(subject.exported, loaded, subject.record)
     if difference is not None:
         problems.append(difference.text)
     ranges = _ranges(subject.program), _ranges(loaded)
@@ -146,26 +146,18 @@ def check_unflattened(subject: Subject) -> Guarantee:
 def check_re_exported(subject: Subject) -> Guarantee:
     """Exports the program's module with the same shapes, and compares the graphs.
 
-    Where the shapes do not fit it, as with a file, sizes that vary are left to torch. Torch may
-    write a size by another op than before: graphs of the same inputs that differ are run.
+    Torch may write a size by another op than before: graphs of the same inputs that differ are run.
+    A large program is first reduced to its distinct ops. If those differ, the whole is exported.
     """
-    request = subject.request.with_changes(
-        target=subject.module, strict=False, edits=(), eval_mode=False
-    )
-    is_known = subject.exported.request is not None
-    automatic = request.with_changes(shapes=_for_module(subject, _automatic(subject)))
-    asked = request
-    if subject.request.shapes is not None:
-        asked = request.with_changes(shapes=_for_module(subject, subject.request.shapes))
-    again = capture(asked if is_known else automatic)
-    if isinstance(again, Failed) and is_known:
-        again = capture(automatic)
+    once = _re_export_distinct(subject, subject.distinct) if subject.distinct else None
+    if once is not None:
+        return once
+    again = _capture_again(subject, subject.module)
     if isinstance(again, Failed):
         raise_if_users(again.error)
         problem = rules.GuaranteeReExported.FAILS(error=error_text(again.error))
         return _conclude(rules.GuaranteeReExported, "", [problem])
-    assert isinstance(again, Exported)
-    difference = find_difference(subject, again.program, renamed=True)
+    difference = find_difference(subject.exported, again.program, subject.record, renamed=True)
     count = _count_calls(subject.program)
     sentence = rules.GuaranteeReExported.HOLDS(ops=f"{count:,} {'op' if count == 1 else 'ops'}")
     if difference is None:
@@ -188,6 +180,41 @@ def check_re_exported(subject: Subject) -> Guarantee:
             sizes=sizes_tried(tried), difference=difference.text
         )
     return _conclude(rules.GuaranteeReExported, sentence, problems, difference.node)
+
+
+def _re_export_distinct(subject: Subject, distinct: DistinctOps) -> Guarantee | None:
+    """Exports a program of the distinct ops again; None if that gives other ops."""
+    with passing_over("exporting each distinct op again"):
+        again = _capture_again(subject, callable_module(distinct.program))
+        before = replace(subject.exported, program=distinct.program, agreement=None, kept=None)
+        if isinstance(again, Exported) and not find_difference(before, again.program, renamed=True):
+            every = f"{_count_calls(subject.program):,}"
+            ops = rules.GuaranteeDecomposed.DISTINCT(count=distinct.ops, every=every)
+            return Guarantee(
+                rule=rules.GuaranteeReExported,
+                verdict="holds",
+                sentence=rules.GuaranteeReExported.HOLDS(ops=ops),
+                evidence=(rules.GuaranteeReExported.HOW(),),
+            )
+    return None
+
+
+def _capture_again(subject: Subject, module: torch.nn.Module) -> Exported | Failed:
+    """An export of a module of the program with its shapes.
+
+    Where the shapes do not fit it, as with a file, sizes that vary are left to torch.
+    """
+    request = subject.request.with_changes(target=module, strict=False, edits=(), eval_mode=False)
+    is_known = subject.exported.request is not None
+    automatic = request.with_changes(shapes=_for_module(subject, _automatic(subject)))
+    asked = request
+    if subject.request.shapes is not None:
+        asked = request.with_changes(shapes=_for_module(subject, subject.request.shapes))
+    again = capture(asked if is_known else automatic)
+    if isinstance(again, Failed) and is_known:
+        again = capture(automatic)
+    assert isinstance(again, Exported | Failed)
+    return again
 
 
 def _find_fixed_size(

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import torch
 
+from export_engine.attempt import Exported
 from export_engine.describe import describe
 from export_engine.diff import prove_identical
 from export_engine.record import Record
-from export_engine.verify.program_under_test import Subject
 
 
 class ProgramDifference(NamedTuple):
@@ -22,17 +22,22 @@ class ProgramDifference(NamedTuple):
 
 
 def find_difference(
-    subject: Subject, program: torch.export.ExportedProgram, *, renamed: bool = False
+    exported: Exported,
+    program: torch.export.ExportedProgram,
+    record: Record | None = None,
+    *,
+    renamed: bool = False,
 ) -> ProgramDifference | None:
-    """The first difference from the program under test; None if they are the same up to names.
+    """The first difference from a program; None if they are the same up to names.
 
     Args:
-        subject: the program under test.
+        exported: the program under test.
         program: another form of it, such as the one that is loaded from a file.
+        record: the program under test, described, if it is already.
         renamed: whether its weights may have other names.
     """
-    record = subject.record
-    form = replace(subject.exported, program=program, agreement=None, kept=None)
+    record = describe(exported) if record is None else record
+    form = replace(exported, program=program, agreement=None, kept=None)
     other = describe(form)
     proof = prove_identical(record, other, same_objects=True)
     if proof.renamed and not renamed:

@@ -9,12 +9,15 @@ as far as they are installed.
 As run on 2026-11-27, in parts over a day, with torchvision 0.28.0, timm 1.0.31 and torch_geometric
 2.8.1: 259 of these models export, and none has a finding above a note once Verify has run. Before,
 two of recurrent-gemma are (EX210), which three calls of eager in a row decide. torchvision's own
-compiled ops were stubs, for its build is of another torch.
+compiled ops were stubs, for its build is of another torch. Of 350 architectures of transformers
+5.23.0 in random order 137 run and export with a tiny config, 88 of them not in the zoo: none has
+one. Of 98 planted faults of 24 codes all are named, and none of their twins has a finding.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
@@ -30,6 +33,8 @@ from export_engine.findings import Finding, look, with_decisions
 from export_engine.shapes import Shapes
 from export_engine.verify import verify, with_verification
 
+from ..planted import Plant, plants
+from ..planted_lookalikes import lookalikes
 from .sampling import sampled
 from .table import Row
 from .zoo import MODELS, Model
@@ -52,6 +57,7 @@ def run() -> list[Row]:
                 wrong.append(f"{model.name}: {kind}")
     share = (alarms - len(wrong)) / alarms if alarms else float(models > 0)
     return [
+        *_planted_rows(),
         Row(
             f"{models} models" + (f", one of {every}" if every > 1 else ""),
             f"true of {alarms} findings above notes",
@@ -60,8 +66,48 @@ def run() -> list[Row]:
             least=0.99,
             means="judged by running it, after Verify where that decides; false or not judged: "
             f"{', '.join(wrong) or 'none'}",
-        )
+        ),
     ]
+
+
+def _planted_rows() -> Iterator[Row]:
+    """Of findings of each code on planted models and on their twins, how many are there and true.
+
+    A twin counts against each code that it is given.
+    """
+    planted, noticed, false = Counter[str](), Counter[str](), Counter[str]()
+    for plant in (*plants(), *lookalikes()):
+        code = plant.kind.code
+        planted[code] += 1
+        noticed[code] += code in _codes_of(plant, plant.faulty, plant.args)
+        false.update(_codes_of(plant, plant.clean, plant.clean_args or plant.args))
+    for code in sorted(planted):
+        count = planted[code]
+        yield Row(
+            f"{code}, {count} planted",
+            f"recall; {false[code]} false in twins of all codes",
+            noticed[code] / count,
+            "share",
+            least=0.95,
+            means=f"precision {noticed[code] / max(noticed[code] + false[code], 1):.0%}",
+        )
+    total = sum(noticed.values())
+    yield Row(
+        f"{sum(planted.values())} planted models and their twins",
+        "true of all findings",
+        total / max(total + sum(false.values()), 1),
+        "share",
+        least=0.99,
+        means="of each planted code, and of all codes in twins",
+    )
+
+
+def _codes_of(plant: Plant, target: Any, args: tuple[Any, ...]) -> set[str]:
+    shapes = Shapes.parse(plant.shapes) if plant.shapes else None
+    request = Request(target=target, args=args, shapes=shapes, strict=plant.strict)
+    attempt = capture(request)
+    assert isinstance(attempt, Exported), attempt
+    return {each.kind.code for each in look(attempt, describe(attempt)).findings}
 
 
 def _judged() -> Iterator[tuple[tuple[str, str], bool]]:

@@ -46,6 +46,7 @@ def test_every_kind_is_planted() -> None:
         Kind.TIED_WEIGHTS,  # it depends on the torch
         Kind.CONTEXT,  # of the call, not of the model: tests/claims/test_contexts.py
         Kind.WRONG_SIZE,  # found by a run: tests/claims/test_sizes_tried.py
+        Kind.TWIN_DIFFERS,  # of a model without weights: tests/claims/test_without_weights.py
     }
     assert {each.kind for each in planted.plants()} == {*kinds_of("finding")} - apart
 
