@@ -30,6 +30,7 @@ from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import tracing
 from export_engine.describe import describe
 from export_engine.fixes import AutofixReport, autofix
+from export_engine.fixes.rewrite.probe import running
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import NoGraph
 from export_engine.verify import compare
@@ -138,7 +139,7 @@ def _judge(case: Case, program: torch.export.ExportedProgram, number: int) -> st
 
 @contextmanager
 def _counted() -> Iterator[list[None]]:
-    """A list that grows with each export; a run that only asks, and makes no graph, is none."""
+    """A list that grows with each export; not with a dry run, which makes no graph."""
     exports: list[None] = []
     run_export = tracing.run_export
 
@@ -147,8 +148,9 @@ def _counted() -> Iterator[list[None]]:
         exports.append(None)
         try:
             return run_export(*args, **kwargs)
-        except NoGraph:
-            exports.pop()
+        except Exception as error:
+            if isinstance(error, NoGraph) or running.probe is not None:
+                exports.pop()
             raise
 
     with patch.object(tracing, "run_export", counting):
