@@ -47,7 +47,7 @@ REFUSED = {
     "-d": "-d needs a value",
     "--strict --both m(x)": "cannot be combined",
     "-d 'x: b' -D s m(x)": "cannot be combined",
-    "--joint --stages m(x)": "leave out --stages",
+    "--joint --run cpu m(x)": "leave out --run",
     "--generate --stages m(x)": "leave out --stages",
     "--as 3x m(x)": "not a valid variable name",
 }
