@@ -18,7 +18,7 @@ from export_engine.defects import log_internal_error
 from export_engine.delegate.backend import DelegationBackend, Lowered, Verdict
 from export_engine.delegate.kernels import find_missing_kernels
 from export_engine.delegate.measuring import Times, measure_program
-from export_engine.delegate.rewrites import find_kinds
+from export_engine.delegate.rewrite_kinds import find_kinds
 from export_engine.delegate.splits import find_splits
 from export_engine.describe import describe
 from export_engine.error_text import format_with_type

@@ -12,13 +12,13 @@ from export_engine.attempt import Agreement, Exported
 from export_engine.defects import log_internal_error
 from export_engine.delegate.assemble import Delegated, delegate
 from export_engine.delegate.backend import DelegationBackend
-from export_engine.delegate.graph_edit import GraphEdit
-from export_engine.delegate.rewrites import REWRITES, Rewrite
+from export_engine.delegate.graph_edit import GraphEdit, ProgramEdit
+from export_engine.delegate.rewrite import Rewrite
+from export_engine.delegate.rewrite_kinds import REWRITES
 from export_engine.describe import describe, describe_check
 from export_engine.error_text import format_with_type
 from export_engine.progress import Progress
 from export_engine.record import Delegation, LinePlace, TriedFix
-from export_engine.torch_internals import copy_program
 from export_engine.verify import check
 
 SIZES = 5
@@ -223,24 +223,20 @@ def rewrite_program(
     program: torch.export.ExportedProgram, before: Delegation, rewrites: Iterable[Rewrite]
 ) -> tuple[torch.export.ExportedProgram, list[str]]:
     """A copy in which ops outside are rewritten, and their names."""
-    copied = copy_program(program)
     outside = {op.origin for op in before.outside if not op.graph}
-    chosen, done = list(rewrites), list[str]()
-    for node in list(copied.graph.nodes):
+    edit, chosen, done = ProgramEdit(program, outside), list(rewrites), list[str]()
+    for node in list(edit.program.graph.nodes):
         if node.op != "call_function" or node.name not in outside:
             continue
         name = node.name
-        fitting = [rewrite for rewrite in chosen if str(node.target) in rewrite.ops]
-        if any(_put(rewrite, node) for rewrite in fitting):
+        if any(_put(rewrite, GraphEdit(node, edit)) for rewrite in chosen if rewrite.fits(node)):
             done.append(name)
-    copied.graph.eliminate_dead_code()
-    copied.graph_module.recompile()
-    return copied, done
+    return edit.finish(), done
 
 
-def _put(rewrite: Rewrite, node: torch.fx.Node) -> bool:
+def _put(rewrite: Rewrite, edit: GraphEdit) -> bool:
     """Puts a rewrite in an op's place; False where it does not apply."""
-    edit, name = GraphEdit(node), node.name
+    node, name = edit.node, edit.node.name
     try:
         result = rewrite.make(edit, node)
     except (RuntimeError, TypeError, ValueError, IndexError) as error:

@@ -2,25 +2,148 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Container, Sequence
+from math import prod
+from typing import Any, cast
 
 import torch
 from torch.fx import Node
 
-from export_engine.torch_internals import pytree
+from export_engine.torch_internals import OpOverload, add_constants, copy_program, pytree
+
+LARGEST = 2**22
+"""Elements of a tensor that is computed ahead of time and stored in the program."""
+
+
+class ProgramEdit:
+    """A copy of a program whose ops are replaced, with the constants that they need."""
+
+    def __init__(self, program: torch.export.ExportedProgram, replaced: Container[str]) -> None:
+        """Make one.
+
+        Args:
+            program: which stays.
+            replaced: names of its ops that may be replaced.
+        """
+        self.program = copy_program(program)
+        self.emitted: dict[str, Node] = {}
+        """Ops that serve several places, by what they compute."""
+        self._replaced = replaced
+        self._held: dict[str, tuple[Node, torch.Tensor]] = {}
+        self._values: dict[Node, torch.Tensor | None] = {}
+        self._fixed: dict[Node, bool] = {}
+        signature = program.graph_signature
+        self._first = next(
+            node
+            for node in self.program.graph.nodes
+            if node.op != "placeholder" or node.name in signature.user_inputs
+        )
+        """Constants come before it."""
+        written = {*signature.buffers_to_mutate.values()}
+        self._stored = {
+            name: target
+            for name, target in signature.inputs_to_buffers.items()
+            if target not in written
+        } | dict(signature.inputs_to_lifted_tensor_constants)
+
+    def finish(self) -> torch.export.ExportedProgram:
+        """The edited program, without ops and constants that nothing reads."""
+        graph = self.program.graph
+        graph.eliminate_dead_code()
+        constants = {node: value for node, value in self._held.values() if node.users}
+        for node, _ in self._held.values():
+            if node not in constants:
+                graph.erase_node(node)
+        if constants:
+            add_constants(self.program, constants)
+        self.program.graph_module.recompile()
+        return self.program
+
+    def replaces(self, node: Node) -> bool:
+        """Whether an op may be replaced."""
+        return node.name in self._replaced
+
+    def hold(self, name: str, value: torch.Tensor, fake: torch.Tensor) -> Node:
+        """The constant of a name; it is added where there is none.
+
+        Args:
+            name: of what it is.
+            value: its value.
+            fake: the same shape and type as the program's nodes have theirs.
+        """
+        if name not in self._held:
+            with self.program.graph.inserting_before(self._first):
+                node = self.program.graph.placeholder(name)
+            node.meta["val"] = fake
+            self._held[name] = node, value
+        return self._held[name][0]
+
+    def reads_no_input(self, node: Node) -> bool:
+        """Whether an op computes a tensor of a fixed shape from constants alone."""
+        if node not in self._fixed:
+            self._fixed[node] = self._is_fixed(node)
+        return self._fixed[node]
+
+    def evaluate(self, node: Node) -> torch.Tensor | None:
+        """The value of such an op; None where it cannot be known."""
+        if not self.reads_no_input(node):
+            return None
+        if node not in self._values:
+            self._values[node] = self._compute(node)
+        return self._values[node]
+
+    def _is_fixed(self, node: Node) -> bool:
+        if node.op == "placeholder":
+            return node.name in self._stored
+        sizes = static_shape(node)
+        if node.op != "call_function" or sizes is None or prod(sizes) > LARGEST:
+            return False
+        if not isinstance(node.target, OpOverload) or _has_effects(node.target):
+            return False
+        return all(map(self.reads_no_input, node.all_input_nodes))
+
+    def _compute(self, node: Node) -> torch.Tensor | None:
+        if node.op == "placeholder":
+            name, program = self._stored[node.name], self.program
+            value = program.state_dict.get(name, program.constants.get(name))
+        else:
+            target = cast(OpOverload, node.target)
+            values = pytree.tree_map(self._value_of, (node.args, dict(node.kwargs)))
+            if any(item is _UNKNOWN for item in pytree.tree_leaves(values)):
+                return None
+            with torch.no_grad():
+                value = target(*values[0], **values[1])
+        known = isinstance(value, torch.Tensor) and value.device.type != "meta"
+        return value.detach() if known else None
+
+    def _value_of(self, item: Any) -> Any:
+        if not isinstance(item, Node):
+            return item
+        value = self.evaluate(item)
+        return _UNKNOWN if value is None else value
+
+
+_UNKNOWN = object()
+
+
+def _has_effects(target: OpOverload) -> bool:
+    return target._schema.is_mutable or torch.Tag.nondeterministic_seeded in target.tags
 
 
 class GraphEdit:
     """Puts ops before one op, and then their result in its place."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, within: ProgramEdit) -> None:
         """Make one.
 
         Args:
-            node: the op to replace, of a graph that is the caller's own.
+            node: the op to replace.
+            within: the program that it is of.
         """
         self.node = node
+        self.hold, self.evaluate = within.hold, within.evaluate
+        self.reads_no_input, self.replaces = within.reads_no_input, within.replaces
+        self.within = within
 
     def emit(self, op: Any, *args: Any, **kwargs: Any) -> Node:
         """Calls an op before the node, with its line and module; returns the new node."""
@@ -30,6 +153,13 @@ class GraphEdit:
         values = pytree.tree_map(_value, (args, dict(kwargs)))
         node.meta["val"] = op(*values[0], **values[1])
         return node
+
+    def once(self, op: Any, *args: Any, **kwargs: Any) -> Node:
+        """The same, by an op of the same arguments that was emitted before, if there is one."""
+        key = f"{op}{args}{kwargs}"
+        if key not in self.within.emitted:
+            self.within.emitted[key] = self.emit(op, *args, **kwargs)
+        return self.within.emitted[key]
 
     def view(self, node: Node, sizes: Sequence[Any]) -> Node | None:
         """A view of these sizes, at most one of which is symbolic; None where more are."""
@@ -74,3 +204,10 @@ def argument(node: Node, place: int, name: str, default: Any = None) -> Any:
     if len(node.args) > place:
         return node.args[place]
     return node.kwargs.get(name, default)
+
+
+def is_float(node: Node) -> bool:
+    """Whether a node's value is of a float type that delegates take."""
+    value = node.meta.get("val")
+    value = value[0] if isinstance(value, tuple | list) and value else value
+    return isinstance(value, torch.Tensor) and value.dtype in (torch.float32, torch.float16)

@@ -7,8 +7,6 @@ the rewrite does not apply.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -19,36 +17,18 @@ from export_engine.delegate.graph_edit import (
     GraphEdit,
     argument,
     as_written,
+    is_float,
     shape_of,
     static_shape,
 )
+from export_engine.delegate.rewrite import Rewrite, collect_into
 
 _aten = torch.ops.aten
 
 
-@dataclass(frozen=True)
-class Rewrite:
-    """One kind of rewrite."""
-
-    kind: str
-    """`alpha`."""
-    title: str
-    """Its effect, as an imperative."""
-    ops: frozenset[str]
-    """The ops that it replaces: `aten.add.Tensor`."""
-    make: Callable[[GraphEdit, Node], Node | None]
-    """The node in the op's place; None where the rewrite does not apply."""
-
-
-REWRITES: list[Rewrite] = []
-
-
-def _rewrite(kind: str, title: str, *ops: str) -> Callable[[Any], Any]:
-    def add(make: Callable[[GraphEdit, Node], Node | None]) -> Any:
-        REWRITES.append(Rewrite(kind, title, frozenset(f"aten.{op}" for op in ops), make))
-        return make
-
-    return add
+OPS: list[Rewrite] = []
+"""The kinds of rewrites of a single op."""
+_rewrite = collect_into(OPS)
 
 
 @_rewrite("alpha", "Multiply by alpha before adding", "add.Tensor", "sub.Tensor")
@@ -56,7 +36,7 @@ def _alpha(edit: GraphEdit, node: Node) -> Node | None:
     alpha = node.kwargs.get("alpha", 1)
     if alpha == 1 or not isinstance(node.args[1], Node):
         return None
-    if isinstance(alpha, int) and abs(alpha) <= _EXACT and _is_float(node):
+    if isinstance(alpha, int) and abs(alpha) <= _EXACT and is_float(node):
         alpha = float(alpha)
     scaled = edit.emit(_aten.mul.Tensor, node.args[1], alpha)
     return edit.emit(node.target, node.args[0], scaled)
@@ -69,7 +49,7 @@ def _alpha(edit: GraphEdit, node: Node) -> Node | None:
 )
 def _integer_scalar(edit: GraphEdit, node: Node) -> Node | None:
     number = node.args[1]
-    if type(number) is not int or abs(number) > _EXACT or node.kwargs or not _is_float(node):
+    if type(number) is not int or abs(number) > _EXACT or node.kwargs or not is_float(node):
         return None
     return edit.emit(node.target, node.args[0], float(number))
 
@@ -89,7 +69,7 @@ def _mean(edit: GraphEdit, node: Node) -> Node | None:
 @_rewrite("sum", "Average with keepdim=True, and multiply by the count", "sum.dim_IntList")
 def _sum(edit: GraphEdit, node: Node) -> Node | None:
     sizes, dims = shape_of(node.args[0]), argument(node, 1, "dim")
-    if sizes is None or not dims or node.kwargs.get("dtype") is not None or not _is_float(node):
+    if sizes is None or not dims or node.kwargs.get("dtype") is not None or not is_float(node):
         return None
     count = prod(sizes[dim] for dim in dims)
     if not isinstance(count, int):
@@ -101,7 +81,7 @@ def _sum(edit: GraphEdit, node: Node) -> Node | None:
 def _average(edit: GraphEdit, node: Node, source: Any, dims: Any) -> Node | None:
     """The mean over dims of any rank, by one over the last two of four."""
     sizes, result = shape_of(source), shape_of(node)
-    if sizes is None or result is None or not sizes or not _is_float(node):
+    if sizes is None or result is None or not sizes or not is_float(node):
         return None
     chosen = sorted({dim % len(sizes) for dim in (dims or range(len(sizes)))})
     kept = [dim for dim in range(len(sizes)) if dim not in chosen]
@@ -164,7 +144,7 @@ def _use_reshape(edit: GraphEdit, node: Node) -> Node | None:
     """The node's value as a reshape of its input, which XNNPACK has one op for."""
     source, sizes = shape_of(node.args[0]), shape_of(node)
     written = None if sizes is None else as_written(sizes)
-    if source is None or written is None or 0 in written or not _is_float(node):
+    if source is None or written is None or 0 in written or not is_float(node):
         return None
     return edit.emit(_aten.reshape.default, node.args[0], written)
 
@@ -172,7 +152,7 @@ def _use_reshape(edit: GraphEdit, node: Node) -> Node | None:
 @_rewrite("select", "Write an index as a slice of one, and a view", "select.int")
 def _select(edit: GraphEdit, node: Node) -> Node | None:
     sizes, index = static_shape(node.args[0]), node.args[2]
-    if sizes is None or not isinstance(index, int) or not _is_float(node):
+    if sizes is None or not isinstance(index, int) or not is_float(node):
         return None
     dim = int(node.args[1]) % len(sizes)  # type: ignore[arg-type]
     start = index % sizes[dim]
@@ -188,7 +168,7 @@ def _one_of(edit: GraphEdit, node: Node, dim: int, start: int) -> Node | None:
 def _replace_strided_slice(edit: GraphEdit, node: Node) -> Node | None:
     sizes, step = static_shape(node.args[0]), argument(node, 4, "step", 1)
     result = static_shape(node)
-    if sizes is None or result is None or step == 1 or not _is_float(node):
+    if sizes is None or result is None or step == 1 or not is_float(node):
         return None
     dim = int(argument(node, 1, "dim", 0)) % len(sizes)
     start = argument(node, 2, "start") or 0
@@ -225,7 +205,7 @@ def _max(edit: GraphEdit, node: Node) -> Node | None:
         viewed = edit.view(values, shape_of(pick) or [])
         if viewed is None:
             return None
-        GraphEdit(pick).put(viewed)
+        GraphEdit(pick, edit.within).put(viewed)
     return whole
 
 
@@ -239,7 +219,7 @@ _getitem = operator.getitem
 @_rewrite("power", "Write a power as products or roots", "pow.Tensor_Scalar")
 def _power(edit: GraphEdit, node: Node) -> Node | None:
     source, power = node.args[0], node.args[1]
-    if not _is_float(node) or not isinstance(power, int | float):
+    if not is_float(node) or not isinstance(power, int | float):
         return None
     if power == 0.5:
         return edit.emit(_aten.sqrt.default, source)
@@ -304,7 +284,7 @@ def _replace_batched(edit: GraphEdit, node: Node, first: Any, second: Any) -> No
     one, two, result = shape_of(first), static_shape(second), shape_of(node)
     if one is None or two is None or result is None or len(two) != 2 or len(one) < 2:
         return None
-    if not _is_float(node):
+    if not is_float(node):
         return None
     rows = as_written(one[:-1])
     if rows is None:
@@ -313,32 +293,6 @@ def _replace_batched(edit: GraphEdit, node: Node, first: Any, second: Any) -> No
     left = edit.emit(_aten.reshape.default, first, [1, count, two[0]])
     right = edit.emit(_aten.reshape.default, second, [1, *two])
     return edit.view(edit.emit(_aten.bmm.default, left, right), result)
-
-
-@_rewrite("layer norm", "Write layer_norm as means, products and rsqrt", "layer_norm.default")
-def _layer_norm(edit: GraphEdit, node: Node) -> Node | None:
-    source, normed = node.args[0], node.args[1]
-    sizes = shape_of(source)
-    if sizes is None or not isinstance(normed, list) or len(normed) != 1 or not _is_float(node):
-        return None
-    if not isinstance(sizes[-1], int) or as_written(sizes) is None:
-        return None
-    rows = as_written([*sizes[:-1]])
-    assert rows is not None
-    count = -1 if -1 in rows else prod(rows)
-    four = edit.emit(_aten.reshape.default, source, [count, 1, 1, sizes[-1]])
-    mean = edit.emit(_aten.mean.dim, four, [2, 3], True)
-    off = edit.emit(_aten.sub.Tensor, four, mean)
-    square = edit.emit(_aten.mul.Tensor, off, off)
-    spread = edit.emit(_aten.mean.dim, square, [2, 3], True)
-    steady = edit.emit(_aten.add.Tensor, spread, float(argument(node, 4, "eps", 1e-5)))
-    scale = edit.emit(_aten.rsqrt.default, steady)
-    result = edit.emit(_aten.mul.Tensor, off, scale)
-    result = edit.emit(_aten.reshape.default, result, as_written(sizes))
-    for place, name, op in ((2, "weight", _aten.mul.Tensor), (3, "bias", _aten.add.Tensor)):
-        value = argument(node, place, name)
-        result = result if value is None else edit.emit(op, result, value)
-    return result
 
 
 @_rewrite("expand", "Leave out an expand before ops that broadcast", "expand.default")
@@ -380,7 +334,7 @@ def _elu(edit: GraphEdit, node: Node) -> Node | None:
 @_rewrite("stack", "Write stack as views and cat", "stack.default")
 def _stack(edit: GraphEdit, node: Node) -> Node | None:
     result, tensors = static_shape(node), node.args[0]
-    if result is None or not isinstance(tensors, list | tuple) or not _is_float(node):
+    if result is None or not isinstance(tensors, list | tuple) or not is_float(node):
         return None
     dim = int(argument(node, 1, "dim", 0)) % len(result)
     one = [*result[:dim], 1, *result[dim + 1 :]]
@@ -408,22 +362,5 @@ def _split(edit: GraphEdit, node: Node) -> Node | None:
         size = (static_shape(pick) or [])[dim]
         begin = starts[at]
         part = edit.emit(_aten.slice.Tensor, node.args[0], dim, begin, begin + size)
-        GraphEdit(pick).put(part)
+        GraphEdit(pick, edit.within).put(part)
     return node
-
-
-def _is_float(node: Node) -> bool:
-    value = node.meta.get("val")
-    value = value[0] if isinstance(value, tuple | list) and value else value
-    return isinstance(value, torch.Tensor) and value.dtype in (torch.float32, torch.float16)
-
-
-def find_kinds(program: torch.export.ExportedProgram, outside: Collection[str]) -> list[str]:
-    """The kinds of rewrites for ops that a backend left, by the ops' names alone.
-
-    Args:
-        program: that was lowered.
-        outside: names of its nodes that stayed outside.
-    """
-    targets = {str(node.target) for node in program.graph.nodes if node.name in outside}
-    return [rewrite.kind for rewrite in REWRITES if rewrite.ops & targets]

@@ -141,6 +141,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.private_names import left_out as left_out
     from export_engine.torch_internals.programs import NameTaken as NameTaken
     from export_engine.torch_internals.programs import NotCallable as NotCallable
+    from export_engine.torch_internals.programs import add_constants as add_constants
     from export_engine.torch_internals.programs import callable_module as callable_module
     from export_engine.torch_internals.programs import copy_program as copy_program
     from export_engine.torch_internals.programs import count_nodes as count_nodes

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
 import torch
+from torch.export.graph_signature import InputKind, InputSpec, TensorArgument
 
 from export_engine.error_text import format_with_type
 from export_engine.plain_errors import PlainError
@@ -63,6 +64,9 @@ def copy_program(program: torch.export.ExportedProgram) -> torch.export.Exported
     module.recompile()
     set_part(copied, torch_has.GRAPH_MODULE, module)
     set_part(copied, torch_has.GRAPH_SIGNATURE, copy.deepcopy(program.graph_signature))
+    if torch_has.STATE_DICT and torch_has.CONSTANTS:  # ExecuTorch deletes what a delegate holds
+        set_part(copied, torch_has.STATE_DICT, {**program.state_dict})
+        set_part(copied, torch_has.CONSTANTS, {**program.constants})
     return copied
 
 
@@ -119,6 +123,28 @@ def set_part(program: torch.export.ExportedProgram, part: Capability, value: Any
     """
     _ = part.value
     setattr(program, part.name, value)
+
+
+def add_constants(
+    program: torch.export.ExportedProgram, constants: Mapping[torch.fx.Node, torch.Tensor]
+) -> None:
+    """Adds constants to a copied program, whose graph has a placeholder for each.
+
+    Raises:
+        MissingCapabilityError: this torch keeps a program's constants under another name.
+    """
+    stored, specs = {**program.constants}, program.graph_signature.input_specs
+    inputs = [node for node in program.graph.nodes if node.op == "placeholder"]
+    for number, node in enumerate(inputs):
+        if node not in constants:
+            continue
+        target = node.name
+        while target in stored or target in program.state_dict:
+            target += "_"
+        stored[target] = constants[node]
+        argument = TensorArgument(name=node.name)
+        specs.insert(number, InputSpec(InputKind.CONSTANT_TENSOR, argument, target))
+    set_part(program, torch_has.CONSTANTS, stored)
 
 
 def origins(node: torch.fx.Node) -> list[str]:
