@@ -25,6 +25,7 @@ NO_BENCHMARKS = {
     "grown",
     "large_page",
     "measuring",
+    "removed_causes",
     "sampling",
     "table",
     "timing",

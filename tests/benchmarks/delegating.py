@@ -9,8 +9,6 @@ these.
 from __future__ import annotations
 
 import os
-import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,8 +18,10 @@ from torch import nn
 import explorer
 from explorer.exploration import Exploration
 from explorer.results.delegation import DelegationResult
+from export_engine.record import CountedNodes
 
 from .kernels import OF_PACKAGES, PLAIN
+from .removed_causes import judge
 from .table import Row
 from .zoo import MODELS, Model
 
@@ -61,6 +61,7 @@ def _of_model(subject: str, model: Model, is_quantized: bool) -> Iterator[Row]:
         yield Row(subject, "delegation", None, means=f"{type(error).__name__}: {said}")
         return
     yield from _reasons(subject, found)
+    yield _judge(subject, ex, found)
     if model.name in COMPARED and not is_quantized:
         yield from (_as_foretold(subject, ex, backend) for backend in BACKENDS)
     fix = found.autofix()
@@ -118,9 +119,9 @@ def _reasons(name: str, found: DelegationResult) -> list[Row]:
     explained = sum(bool(each.reason) for each in outside)
     counted = found.data.counted
     inside = sum(each.is_inside for each in found.data.ops)
-    same = counted is None or (counted.inside, counted.partitions) == (
-        inside,
-        len(found.partitions),
+    left = sum(not each.is_inside and not each.graph for each in found.data.ops)
+    same = counted is None or counted == CountedNodes(
+        inside=inside, outside=left, partitions=len(found.partitions)
     )
     pairs = found.data.pairs
     folded = sum(pair.is_folded for pair in pairs)
@@ -135,52 +136,21 @@ def _reasons(name: str, found: DelegationResult) -> list[Row]:
             + (f"; {folded} of {len(pairs)} q and dq ops folded" if pairs else ""),
         ),
         Row(name, "counts are ExecuTorch's", float(same), least=1, means="nodes and partitions"),
-        _reread(name, found),
     ]
 
 
-_DTYPE = re.compile(r"invalid dtype: (?:input (\S+)|output) is (\w+)$")
-_SIZE = re.compile(r"invalid dtype: input (\S+) is a size, not a tensor")
-_OF_XNNPACK = {"float32", "float16", "int8", "uint8"}
-
-
-def _reread(name: str, found: DelegationResult) -> Row:
-    """Reasons against the registry of rules and the lowered graph's types, which gave none of them.
-
-    The others are the backend's own sentences, read beside its code: docs/how-to has the table.
-    """
-    from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
-
-    rules = {config.target_name for config in ALL_PARTITIONER_CONFIGS}
-    record = found._session.entries[found.stage].record
-    types = {
-        record.strings[graph.name[node]]: record.types[at]
-        for graph in record.graphs
-        for node, at in enumerate(graph.type)
-        if at >= 0
-    }
-    right, wrong, by_hand = 0, list[str](), Counter[str]()
-    for op in found.outside:
-        told = _DTYPE.fullmatch(op.reason)
-        if op.by == "no rule":
-            is_right = op.reason.rpartition(" ")[2] not in rules
-        elif told is not None:
-            dtype = types[told[1] or op.name].dtype
-            is_right = dtype == told[2] and told[2] not in _OF_XNNPACK
-        elif size := _SIZE.fullmatch(op.reason):
-            is_right = types[size[1]].kind != "tensor"
-        else:
-            by_hand[op.reason.partition(":")[0][:60]] += 1
-            continue
-        right += is_right
-        wrong += [] if is_right else [f"{op.name}: {op.reason}"]
-    rest = ", ".join(f"{text} ×{count}" for text, count in by_hand.items()) or "none"
+def _judge(name: str, ex: Exploration, found: DelegationResult) -> Row:
+    """Reasons whose cause is not one: without it, the partitioner still refuses the op."""
+    judged = judge(ex.program, found.outside)
+    for text, count in judged.classes.most_common():
+        print(f"  right ×{count}: {text}", flush=True)
     return Row(
         name,
-        "reasons that rules and types contradict",
-        len(wrong),
+        "reasons that are wrong",
+        len(judged.wrong),
         most=0,
-        means=f"{', '.join(wrong[:3]) or 'none'}; {right} confirmed; read by hand: {rest}",
+        means=f"{', '.join(judged.wrong[:3]) or 'none'}; {judged.right} hold if the cause is "
+        f"removed; not judged: {', '.join(judged.open[:3]) or 'none'}",
     )
 
 

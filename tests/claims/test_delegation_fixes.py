@@ -23,6 +23,8 @@ class Planted(nn.Module):
         self.body = body
         self.norm = nn.LayerNorm(8)
         self.linear = nn.Linear(8, 8)
+        self.groups = nn.GroupNorm(2, 4)
+        self.register_buffer("rows", torch.arange(8))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.body(self, x)
@@ -46,7 +48,21 @@ KINDS: dict[str, tuple[Callable[[Any, torch.Tensor], torch.Tensor], str | None]]
     "average pool": (lambda m, x: functional.avg_pool2d(x.exp(), 3, 2, 1).abs(), VARIES),
     "product": (lambda m, x: (x[0, 0].exp() @ x[1, 1].sigmoid()).abs(), None),
     "linear": (lambda m, x: functional.linear(x.exp(), m.linear.weight.abs()).abs(), VARIES),
-    "layer norm": (lambda m, x: m.norm(x.exp()).abs(), VARIES),
+    "layer norm": (lambda m, x: m.norm(x.exp()).abs(), "x: batch[2..16], _, rows[2..16], _"),
+    "rms norm": (
+        lambda m, x: functional.rms_norm(x.exp(), (8,)).abs(),
+        "x: batch[2..16], _, rows[2..16], _",
+    ),
+    "mean of a row": (
+        lambda m, x: (x.exp().mean(-1, keepdim=True) * x).abs(),
+        "x: batch[2..16], _, rows[2..16], _",
+    ),
+    "group norm": (lambda m, x: m.groups(x.exp()).abs(), VARIES),
+    "attention": (
+        lambda m, x: functional.scaled_dot_product_attention(x.exp(), x, x, is_causal=True).abs(),
+        VARIES,
+    ),
+    "constant": (lambda m, x: (x.exp() * m.rows.flip(0).clamp(max=5).float()).abs(), VARIES),
     "expand": (
         lambda m, x: (x.exp().mean((2, 3), keepdim=True).expand(-1, -1, 8, 8) + x).abs(),
         None,
@@ -91,3 +107,28 @@ def test_what_no_rewrite_helps_stays() -> None:
     assert found.fixes() == ()
     assert found.autofix() is None
     assert ex.session.current == 0
+
+
+@pytest.mark.slow
+def test_a_row_that_a_mask_hides_is_zero_also_when_rewritten() -> None:
+    """Softmax of a hidden row has no number; attention says 0, and so must its rewrite."""
+
+    class Attention(nn.Module):
+        def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            return functional.scaled_dot_product_attention(x, x, x, attn_mask=mask)
+
+    shown = torch.rand(2, 1, 8, 8) > 0.3
+    shown[0, 0, 3] = False
+    minus = torch.zeros(2, 1, 8, 8).masked_fill(~shown, -torch.inf)
+    for mask in (shown, minus):
+        ex = explorer.explore(Attention(), (torch.randn(2, 2, 8, 4), mask))
+        constants = {**ex.program.constants}
+        fix = ex.delegate("xnnpack").autofix()
+        assert fix is not None
+        assert fix.is_lossless
+        assert len(fix.delegation.partitions) == 1
+        args, _ = ex.program.example_inputs
+        out = fix.program.module()(*args)
+        assert not out[0, :, 3].any()
+        torch.testing.assert_close(out, Attention()(*args))
+        assert ex.program.constants == constants
