@@ -277,12 +277,17 @@ def _flops_of(record: Record) -> dict[tuple[str, str], int | None]:
 
 
 def _at(flops: Amount | None, sizes: Sequence[int | None]) -> int | None:
-    """An amount at the sizes of the example; None where one has none."""
+    """An amount at the sizes of the example; None where it depends on one that has none."""
+    if flops is None:
+        return None
     try:
-        return None if flops is None else flops.at([-1 if size is None else size for size in sizes])
+        amounts = {
+            flops.at([guess if size is None else size for size in sizes]) for guess in (2, 3)
+        }
     except ArithmeticError as error:
         log_internal_error(error, "counting FLOPs")
         return None
+    return amounts.pop() if len(amounts) == 1 else None
 
 
 def _with_kernel(op: DelegatedOp, missing: Mapping[str, str]) -> DelegatedOp:

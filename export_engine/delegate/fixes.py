@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -45,7 +45,8 @@ class Gain(NamedTuple):
         if self.time_before > 0 and self.time > _NOISE * self.time_before:
             return False
         fewer = self.ops_outside > 0 or self.partitions < self.partitions_before
-        kept = self.ops_outside >= 0 and self.partitions <= self.partitions_before
+        few = self.partitions <= self.partitions_before or not self.partitions_before
+        kept = self.ops_outside >= 0 and few
         return fewer and kept and self.flops >= self.flops_before - _LEAST
 
     def __str__(self) -> str:
@@ -229,9 +230,26 @@ def rewrite_program(
         if node.op != "call_function" or node.name not in outside:
             continue
         name = node.name
-        if any(_put(rewrite, GraphEdit(node, edit)) for rewrite in chosen if rewrite.fits(node)):
+        if _put_first(chosen, edit, node):
             done.append(name)
     return edit.finish(), done
+
+
+def _put_first(chosen: Sequence[Rewrite], edit: ProgramEdit, node: torch.fx.Node) -> bool:
+    """Puts the first rewrite that applies in an op's place.
+
+    A rewrite of any op may emit an op that others replace.
+    """
+    for rewrite in chosen:
+        here = GraphEdit(node, edit)
+        if not rewrite.fits(node) or not _put(rewrite, here):
+            continue
+        if not rewrite.ops:
+            special = [other for other in chosen if other.ops]
+            for inner in here.emitted:
+                _put_first(special, edit, inner)
+        return True
+    return False
 
 
 def _put(rewrite: Rewrite, edit: GraphEdit) -> bool:

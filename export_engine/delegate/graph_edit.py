@@ -33,11 +33,8 @@ class ProgramEdit:
         self._values: dict[Node, torch.Tensor | None] = {}
         self._fixed: dict[Node, bool] = {}
         signature = program.graph_signature
-        self._first = next(
-            node
-            for node in self.program.graph.nodes
-            if node.op != "placeholder" or node.name in signature.user_inputs
-        )
+        self._inputs = {*signature.user_inputs}
+        self._first = next(node for node in self.program.graph.nodes if not self.is_stored(node))
         """Constants come before it."""
         written = {*signature.buffers_to_mutate.values()}
         self._stored = {
@@ -58,6 +55,21 @@ class ProgramEdit:
             add_constants(self.program, constants)
         self.program.graph_module.recompile()
         return self.program
+
+    def is_emitted(self, node: Node) -> bool:
+        """Whether an op was emitted to serve several places."""
+        return any(node is other for other in self.emitted.values())
+
+    def is_stored(self, node: Node) -> bool:
+        """Whether a node reads a parameter, a buffer or a constant."""
+        return node.op == "placeholder" and node.name not in self._inputs
+
+    def weight_of(self, node: Node) -> torch.Tensor | None:
+        """The parameter, or the unchanged buffer or constant, that a node reads; else None."""
+        name = self.program.graph_signature.inputs_to_parameters.get(node.name, "")
+        value = self.program.state_dict.get(name) if name else self._read(node)
+        known = isinstance(value, torch.Tensor) and value.device.type != "meta"
+        return value.detach() if known else None
 
     def replaces(self, node: Node) -> bool:
         """Whether an op may be replaced."""
@@ -94,7 +106,7 @@ class ProgramEdit:
 
     def _is_fixed(self, node: Node) -> bool:
         if node.op == "placeholder":
-            return node.name in self._stored
+            return node.name in self._stored or self._value_held(node) is not None
         sizes = static_shape(node)
         if node.op != "call_function" or sizes is None or prod(sizes) > LARGEST:
             return False
@@ -104,8 +116,7 @@ class ProgramEdit:
 
     def _compute(self, node: Node) -> torch.Tensor | None:
         if node.op == "placeholder":
-            name, program = self._stored[node.name], self.program
-            value = program.state_dict.get(name, program.constants.get(name))
+            value = self._read(node)
         else:
             target = cast(OpOverload, node.target)
             values = pytree.tree_map(self._value_of, (node.args, dict(node.kwargs)))
@@ -115,6 +126,15 @@ class ProgramEdit:
                 value = target(*values[0], **values[1])
         known = isinstance(value, torch.Tensor) and value.device.type != "meta"
         return value.detach() if known else None
+
+    def _value_held(self, node: Node) -> torch.Tensor | None:
+        return next((value for other, value in self._held.values() if other is node), None)
+
+    def _read(self, node: Node) -> Any:
+        if (held := self._value_held(node)) is not None:
+            return held
+        name, program = self._stored.get(node.name, ""), self.program
+        return program.state_dict.get(name, program.constants.get(name))
 
     def _value_of(self, item: Any) -> Any:
         if not isinstance(item, Node):
@@ -144,6 +164,7 @@ class GraphEdit:
         self.hold, self.evaluate = within.hold, within.evaluate
         self.reads_no_input, self.replaces = within.reads_no_input, within.replaces
         self.within = within
+        self.emitted: list[Node] = []
 
     def emit(self, op: Any, *args: Any, **kwargs: Any) -> Node:
         """Calls an op before the node, with its line and module; returns the new node."""
@@ -152,6 +173,7 @@ class GraphEdit:
         node.meta = {name: value for name, value in self.node.meta.items() if name != "val"}
         values = pytree.tree_map(_value, (args, dict(kwargs)))
         node.meta["val"] = op(*values[0], **values[1])
+        self.emitted.append(node)
         return node
 
     def once(self, op: Any, *args: Any, **kwargs: Any) -> Node:

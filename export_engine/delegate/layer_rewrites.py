@@ -30,10 +30,49 @@ _rewrite = collect_into(LAYERS)
 
 @_rewrite("constant", "Compute what no input changes ahead of time")
 def _constant(edit: GraphEdit, node: Node) -> Node | None:
-    if all(edit.reads_no_input(user) and edit.replaces(user) for user in node.users):
-        return None  # a later op holds it
+    readers = [user for user in node.users if shape_of(user) is not None]
+    if all(edit.reads_no_input(user) and edit.replaces(user) for user in readers):
+        return None  # a later op is held, or nothing reads it
     value = edit.evaluate(node)
     return None if value is None else edit.hold(f"value_of_{node.name}", value, node.meta["val"])
+
+
+@_rewrite("float32", "Run bfloat16 and float64 ops in float32")
+def _in_float32(edit: GraphEdit, node: Node) -> Node | None:
+    value = node.meta.get("val")
+    if not isinstance(value, torch.Tensor) or value.dtype not in _OTHER_FLOATS:
+        return None
+    narrow = [part for part in node.all_input_nodes if _is_other_float(part)]
+    if not narrow or {"dtype", "out_dtype"} & node.kwargs.keys():
+        return None
+    wide = {part: _widen(edit, part) for part in narrow}
+    args, kwargs = torch.fx.map_arg(
+        (node.args, dict(node.kwargs)), lambda part: wide.get(part, part)
+    )
+    result = edit.emit(node.target, *args, **kwargs)
+    if result.meta["val"].dtype != torch.float32:
+        return None
+    return edit.once(_aten._to_copy.default, result, dtype=value.dtype)
+
+
+_OTHER_FLOATS = (torch.bfloat16, torch.float64)
+
+
+def _is_other_float(node: Node) -> bool:
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and value.dtype in _OTHER_FLOATS
+
+
+def _widen(edit: GraphEdit, node: Node) -> Node:
+    """A value in float32: what it was rounded from, a weight's copy, or a cast."""
+    if edit.within.is_emitted(node) and node.target is _aten._to_copy.default:
+        source = node.args[0]
+        assert isinstance(source, Node)
+        return source
+    weight = edit.within.weight_of(node)
+    if weight is not None:
+        return edit.hold(f"{node.name}_in_float32", weight.float(), node.meta["val"].float())
+    return _as_float(edit, node)
 
 
 @_rewrite("mean of a row", "Write a mean over the last dim as a linear layer", "mean.dim")
@@ -179,9 +218,16 @@ def _multiply(edit: GraphEdit, left: Any, right: Any) -> Node:
     alike = [*map(str, one[:-2])] == [*map(str, two[:-2])]
     if not alike or first is None or second is None or result is None:
         return edit.emit(_aten.matmul.default, left, right)
-    rows = edit.emit(_aten.reshape.default, left, first)
-    columns = edit.emit(_aten.reshape.default, right, second)
-    return edit.emit(_aten.reshape.default, edit.emit(_aten.bmm.default, rows, columns), result)
+    rows, columns = _stack(edit, left, first), _stack(edit, right, second)
+    return edit.emit(_aten.view.default, edit.emit(_aten.bmm.default, rows, columns), result)
+
+
+def _stack(edit: GraphEdit, node: Node, sizes: list[int]) -> Node:
+    """A view; with a dynamic size torch decomposes a reshape to one that names the size."""
+    if -1 not in sizes:
+        return edit.emit(_aten.reshape.default, node, sizes)
+    copied = edit.emit(_aten.clone.default, node, memory_format=torch.contiguous_format)
+    return edit.emit(_aten.view.default, copied, sizes)
 
 
 def _as_stack(sizes: list[Any]) -> list[int] | None:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import torch
 
-from export_engine.delegate.graph_edit import ProgramEdit
+from export_engine.delegate.graph_edit import GraphEdit, ProgramEdit
 from export_engine.delegate.layer_rewrites import LAYERS
 from export_engine.delegate.rewrites import OPS
 
@@ -20,11 +20,13 @@ def find_kinds(program: torch.export.ExportedProgram, outside: Collection[str]) 
         program: that was lowered.
         outside: names of its nodes that stayed outside.
     """
-    nodes = [node for node in program.graph.nodes if node.name in outside]
+    targets = {str(node.target) for node in program.graph.nodes if node.name in outside}
+    named = [rewrite.kind for rewrite in REWRITES if rewrite.ops & targets]
     edit = ProgramEdit(program, outside)
-    fixed = any(map(edit.reads_no_input, nodes))
-    return [
+    nodes = [node for node in edit.program.graph.nodes if node.name in outside]
+    general = [
         rewrite.kind
         for rewrite in REWRITES
-        if (fixed if not rewrite.ops else any(map(rewrite.fits, nodes)))
+        if not rewrite.ops and any(rewrite.make(GraphEdit(node, edit), node) for node in nodes)
     ]
+    return [*general, *named]

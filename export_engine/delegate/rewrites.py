@@ -276,6 +276,8 @@ def _linear(edit: GraphEdit, node: Node) -> Node | None:
     weight = static_shape(node.args[1])
     if weight is None or len(weight) != 2 or argument(node, 2, "bias") is not None:
         return None
+    if isinstance(node.args[1], Node) and edit.within.is_stored(node.args[1]):
+        return None
     turned = edit.emit(_aten.permute.default, node.args[1], [1, 0])
     return _replace_batched(edit, node, node.args[0], turned)
 

@@ -138,7 +138,7 @@ def add_constants(
     for number, node in enumerate(inputs):
         if node not in constants:
             continue
-        target = node.name
+        target = str(node.target)
         while target in stored or target in program.state_dict:
             target += "_"
         stored[target] = constants[node]

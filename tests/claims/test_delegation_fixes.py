@@ -132,3 +132,24 @@ def test_a_row_that_a_mask_hides_is_zero_also_when_rewritten() -> None:
         assert not out[0, :, 3].any()
         torch.testing.assert_close(out, Attention()(*args))
         assert ex.program.constants == constants
+
+
+@pytest.mark.thorough
+def test_a_program_in_bfloat16_runs_in_float32_between_two_casts() -> None:
+    class Small(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(32, 32)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.linear(x).relu().softmax(-1)
+
+    x = torch.randn(4, 32).bfloat16()
+    ex = explorer.explore(Small().bfloat16().eval(), (x,), dynamic_shapes="x: batch, _")
+    before = ex.delegate("xnnpack")
+    assert not before.data.inside
+    fix = before.autofix()
+    assert fix is not None
+    assert fix.is_lossless
+    assert {op.op for op in fix.delegation.outside} == {"dim_order_ops._to_dim_order_copy.default"}
+    assert len(fix.delegation.partitions) == 1
