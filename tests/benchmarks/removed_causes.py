@@ -28,7 +28,7 @@ _TAG = "delegation_tag"
 
 @dataclass
 class Judged:
-    """What became of the reasons."""
+    """Reasons that hold, those that do not, and those that were not judged."""
 
     right: int = 0
     wrong: list[str] = field(default_factory=list)
