@@ -9,7 +9,13 @@ from typing import Any, cast
 import torch
 from torch.fx import Node
 
-from export_engine.torch_internals import OpOverload, add_constants, copy_program, pytree
+from export_engine.torch_internals import (
+    OpOverload,
+    add_constants,
+    copy_program,
+    pytree,
+    writes_to_arguments,
+)
 
 LARGEST = 2**22
 """Elements of a tensor that is computed ahead of time and stored in the program."""
@@ -68,14 +74,14 @@ class ProgramEdit:
         """The parameter, or the unchanged buffer or constant, that a node reads; else None."""
         name = self.program.graph_signature.inputs_to_parameters.get(node.name, "")
         value = self.program.state_dict.get(name) if name else self._read(node)
-        known = isinstance(value, torch.Tensor) and value.device.type != "meta"
-        return value.detach() if known else None
+        is_known = isinstance(value, torch.Tensor) and value.device.type != "meta"
+        return value.detach() if is_known else None
 
     def replaces(self, node: Node) -> bool:
         """Whether an op may be replaced."""
         return node.name in self._replaced
 
-    def hold(self, name: str, value: torch.Tensor, fake: torch.Tensor) -> Node:
+    def store(self, name: str, value: torch.Tensor, fake: torch.Tensor) -> Node:
         """The constant of a name; it is added where there is none.
 
         Args:
@@ -124,8 +130,8 @@ class ProgramEdit:
                 return None
             with torch.no_grad():
                 value = target(*values[0], **values[1])
-        known = isinstance(value, torch.Tensor) and value.device.type != "meta"
-        return value.detach() if known else None
+        is_known = isinstance(value, torch.Tensor) and value.device.type != "meta"
+        return value.detach() if is_known else None
 
     def _value_held(self, node: Node) -> torch.Tensor | None:
         return next((value for other, value in self._held.values() if other is node), None)
@@ -147,7 +153,7 @@ _UNKNOWN = object()
 
 
 def _has_effects(target: OpOverload) -> bool:
-    return target._schema.is_mutable or torch.Tag.nondeterministic_seeded in target.tags
+    return writes_to_arguments(target) or torch.Tag.nondeterministic_seeded in target.tags
 
 
 class GraphEdit:
@@ -161,7 +167,7 @@ class GraphEdit:
             within: the program that it is of.
         """
         self.node = node
-        self.hold, self.evaluate = within.hold, within.evaluate
+        self.store, self.evaluate = within.store, within.evaluate
         self.reads_no_input, self.replaces = within.reads_no_input, within.replaces
         self.within = within
         self.emitted: list[Node] = []

@@ -34,7 +34,7 @@ def _constant(edit: GraphEdit, node: Node) -> Node | None:
     if all(edit.reads_no_input(user) and edit.replaces(user) for user in readers):
         return None  # a later op is held, or nothing reads it
     value = edit.evaluate(node)
-    return None if value is None else edit.hold(f"value_of_{node.name}", value, node.meta["val"])
+    return None if value is None else edit.store(f"value_of_{node.name}", value, node.meta["val"])
 
 
 @_rewrite("float32", "Run bfloat16 and float64 ops in float32")
@@ -45,14 +45,14 @@ def _in_float32(edit: GraphEdit, node: Node) -> Node | None:
     narrow = [part for part in node.all_input_nodes if _is_other_float(part)]
     if not narrow or {"dtype", "out_dtype"} & node.kwargs.keys():
         return None
-    wide = {part: _widen(edit, part) for part in narrow}
+    wide = {part: _to_float32(edit, part) for part in narrow}
     args, kwargs = torch.fx.map_arg(
         (node.args, dict(node.kwargs)), lambda part: wide.get(part, part)
     )
     result = edit.emit(node.target, *args, **kwargs)
     if result.meta["val"].dtype != torch.float32:
         return None
-    return edit.once(_aten._to_copy.default, result, dtype=value.dtype)
+    return edit.once(_aten.to.dtype, result, value.dtype)
 
 
 _OTHER_FLOATS = (torch.bfloat16, torch.float64)
@@ -63,15 +63,15 @@ def _is_other_float(node: Node) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype in _OTHER_FLOATS
 
 
-def _widen(edit: GraphEdit, node: Node) -> Node:
+def _to_float32(edit: GraphEdit, node: Node) -> Node:
     """A value in float32: what it was rounded from, a weight's copy, or a cast."""
-    if edit.within.is_emitted(node) and node.target is _aten._to_copy.default:
+    if edit.within.is_emitted(node) and node.target is _aten.to.dtype:
         source = node.args[0]
         assert isinstance(source, Node)
         return source
     weight = edit.within.weight_of(node)
     if weight is not None:
-        return edit.hold(f"{node.name}_in_float32", weight.float(), node.meta["val"].float())
+        return edit.store(f"{node.name}_in_float32", weight.float(), node.meta["val"].float())
     return _as_float(edit, node)
 
 
@@ -98,7 +98,7 @@ def _average_row(edit: GraphEdit, source: Any) -> Node | None:
     if not sizes or not isinstance(sizes[-1], int) or not sizes[-1] or value.dtype != torch.float32:
         return None
     count = sizes[-1]
-    weight = edit.hold(
+    weight = edit.store(
         f"average_of_{count}",
         torch.full((1, count), 1 / count, device=value.device),
         value.new_empty((1, count)),
@@ -269,7 +269,7 @@ class _Mask(NamedTuple):
         value = node.meta["val"]
         later = torch.full((rows, keys), _FAR, device=value.device).triu(1)
         name = f"later_of_{rows}_{keys}"
-        return cls(edit.hold(name, later, value.new_empty((rows, keys))), None)
+        return cls(edit.store(name, later, value.new_empty((rows, keys))), None)
 
     def add_to(self, edit: GraphEdit, scores: Node) -> Node:
         """Scores with the mask."""
@@ -285,4 +285,4 @@ _FAR = -1e30
 
 
 def _as_float(edit: GraphEdit, node: Node) -> Node:
-    return edit.once(_aten._to_copy.default, node, dtype=torch.float32)
+    return edit.once(_aten.to.dtype, node, torch.float32)

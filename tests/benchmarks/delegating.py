@@ -119,7 +119,9 @@ def _reasons(name: str, found: DelegationResult) -> list[Row]:
     explained = sum(bool(each.reason) for each in outside)
     counted = found.data.counted
     inside = sum(each.is_inside for each in found.data.ops)
+    nested = any(each.graph for each in found.data.ops)  # ExecuTorch counts the call of a graph
     left = sum(not each.is_inside and not each.graph for each in found.data.ops)
+    left = counted.outside if nested and counted is not None else left
     same = counted is None or counted == CountedNodes(
         inside=inside, outside=left, partitions=len(found.partitions)
     )

@@ -235,10 +235,6 @@ def _retype(node: Node, dtype: torch.dtype | None = None, rank: int | None = Non
     node.meta["val"] = torch.empty(sizes, dtype=dtype or held, device="meta")
 
 
-def _input_named(node: Node, text: str) -> Node:
-    return next(part for part in node.all_input_nodes if part.name == text)
-
-
 def _floats(node: Node, ep: Any) -> None:
     for part in (node, *node.all_input_nodes):
         if isinstance(part.meta.get("val"), torch.Tensor):

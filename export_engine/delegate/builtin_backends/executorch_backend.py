@@ -199,8 +199,7 @@ class LoweringBackend(AskedBackend):
                 if node.op != "call_function":
                     continue
                 verdict = self._verdict(node, partitioner, {})
-                is_nested = module is not program.graph_module and REFUSED not in node.meta
-                if is_nested and _rule_name(node) in rules:
+                if module is not program.graph_module and _rule_name(node) in rules:
                     told = f"{self.title}'s partitioner skips graphs of branches and loops"
                     verdict = Verdict(False, told, "rule")
                 yield node.name, verdict
