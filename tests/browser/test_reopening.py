@@ -74,7 +74,7 @@ def test_reopened_with_another_kernel_a_view_is_a_still_picture(lab: Lab) -> Non
     expect(output.nth(0).locator("img")).to_be_visible()
     for number in range(2):
         expect(output.nth(number)).to_contain_text("exported, non-strict, 3 ops")
-        expect(output.nth(number)).to_contain_text("A still picture")
+        expect(output.nth(number)).to_contain_text("A static picture")
     assert "model not found" not in _texts(lab.page)
     lab.screenshot("reopened")
     # The live view is there again once the cell has run.
