@@ -102,8 +102,8 @@ class ExportMagics(Magics):
                                  `%export NAME = model(x)` does the same
         --generate               cut a model that generates into programs (prefill, decode, ...):
                                  --generate model(**inputs), with arguments of generate(); exports
-                                 each with the sizes that vary, and compares the tokens.
-                                 -d "batch[..4], prompt[..64], past[..128]" bounds these sizes
+                                 each with dynamic shapes, and compares the tokens.
+                                 -d "batch[..4], prompt[..64], past[..128]" bounds the sizes
         --into KIT               add the program to a set of programs, the variable KIT, and show
                                  the tensors between them and their mismatches
         --name decode            with --into: the program's name in the set

@@ -357,7 +357,7 @@ class Tools:
             named = ", ".join(f"{name}={value}" for name, value in at.sizes.items())
             text = (
                 f"At {named}, from the graph: {format_scaled(at.flops)} FLOPs, {amount(at.bytes)} "
-                f"moved, peak of live memory {amount(at.peak_bytes)} without inputs and weights."
+                f"moved, peak live memory {amount(at.peak_bytes)} without inputs and weights."
             )
             return Answer(text, facts)
         facts = {

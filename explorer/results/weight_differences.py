@@ -84,7 +84,7 @@ def weights_sentence(before: Entry, after: Entry) -> str:
     constants = _common_constants(before, after)  # whose values the diff itself has
     if mine is None or theirs is None or before.stored.in_file != after.stored.in_file:
         told = {name for name, values in constants.items() if None not in values}
-        return "The values of weights were not compared." if _names(after) - told else ""
+        return "Weight values were not compared." if _names(after) - told else ""
     shared = not after.stored.in_file  # the members of two files have the same names
     differing = [
         name

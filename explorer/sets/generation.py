@@ -258,7 +258,7 @@ def explore_generation(
     cells: Mapping[str, str] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> GenerationPrograms:
-    """Cuts a model that generates into programs, and exports each with the sizes that vary.
+    """Cuts a model that generates into programs, and exports each with dynamic shapes.
 
     A real `generate()` is observed at three sizes; its modules' outermost calls are the programs.
     The model is unchanged afterwards. Cache classes stay registered as pytrees, since calling a

@@ -64,7 +64,7 @@ def _at_example(record: Record, cost: ProgramCost, at: CostAt) -> list[str]:
         name = record.strings[graph.name[at.peak.node]]
         alive = format_count(len(at.peak.alive), "tensor")
         where = f"{amount(at.peak_bytes)} at {name}: {alive}, without inputs and weights"
-        lines.append(pair("peak of live memory", where))
+        lines.append(pair("peak live memory", where))
         lines += _waiting(record, at)
     lines += _by_line(record, cost, at)
     return [*lines, *_overtakings(cost, at)]

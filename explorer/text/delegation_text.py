@@ -30,7 +30,7 @@ def delegation_lines(found: Delegation, most: int = _FEW) -> list[str]:
         f"{found.share_of_ops:.0%}, in {format_count(len(found.partitions), 'partition')}.",
         pair("FLOPs inside", f"{found.share_of_flops:.1%}"),
         *_times(found),
-        pair("over their edges", amount(found.edge_bytes)),
+        pair("across partition edges", amount(found.edge_bytes)),
         pair("asked", found.version),
     ]
     if found.counted is not None:

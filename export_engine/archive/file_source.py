@@ -45,7 +45,7 @@ class FileSource:
         self._module = program.graph_module
         self._held = held
         if len(self._module.module_call_graph) > limits.MODULES:
-            raise ArchiveError("It has more modules than torch writes.")
+            raise ArchiveError(f"It has more than {limits.MODULES:,} modules.")
         if len(program.guards_code) > limits.GUARDS:
             raise ArchiveError(f"It has more than {limits.GUARDS:,} guards.")
         self.names = Names()

@@ -120,7 +120,7 @@ class FileGraph:
             depth: its nesting depth.
         """
         if depth > limits.GRAPH_DEPTH or shared.graphs >= limits.GRAPHS:
-            raise ArchiveError("It has more nested graphs, or deeper ones, than torch writes.")
+            raise ArchiveError("It has too many nested graphs, or they are nested too deeply.")
         shared.graphs += 1
         self.positions: dict[str, int] = {}
         """Values of the nodes that have been read, by torch's names."""
@@ -139,7 +139,7 @@ class FileGraph:
             yield self._placeholder(number, group)
         for node in self._graph.nodes:
             if len(node.inputs) > limits.ITEMS or len(node.outputs) > limits.ITEMS:
-                raise ArchiveError("A call has more arguments or results than torch writes.")
+                raise ArchiveError(f"A call has more than {limits.ITEMS:,} arguments or results.")
             yield from self._call(node)
         yield self._output()
 
@@ -281,7 +281,7 @@ class FileGraph:
     def _output(self) -> Node:
         inputs: list[int] = []
         if len(self._graph.outputs) > limits.ENTRIES:
-            raise ArchiveError("A graph has more outputs than torch writes.")
+            raise ArchiveError(f"A graph has more than {limits.ENTRIES:,} outputs.")
         results = [
             self._shared.arguments.read(output, self._find) for output in self._graph.outputs
         ]

@@ -114,7 +114,7 @@ def _entry(
 
 def _check_length(specs: list[dict[str, schema.Spec]]) -> list[dict[str, schema.Spec]]:
     if len(specs) > limits.ENTRIES:
-        raise ArchiveError("It has more inputs or outputs than torch writes.")
+        raise ArchiveError(f"It has more than {limits.ENTRIES:,} inputs or outputs.")
     return specs
 
 

@@ -51,7 +51,7 @@ def _leaves(
 ) -> Iterator[list[str]]:
     seen[0] += 1
     if depth > limits.TREE_DEPTH or seen[0] > limits.TREE_LEAVES:
-        raise ArchiveError("A tree spec is larger than torch writes.")
+        raise ArchiveError("A tree spec is too large or nested too deeply.")
     if spec.type is None:
         yield keys
         return

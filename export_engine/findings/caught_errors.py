@@ -57,7 +57,7 @@ def _read_question(code: Code, each: CaughtError) -> str:
 
 def _catcher(each: CaughtError) -> tuple[int, str, str]:
     """The line that caught an error, its text, and how the program continues."""
-    unknown = (each.caught.line, "the code", "continues as after that error")
+    unknown = (each.caught.line, "the code", "continues as if that error had been raised")
     code = code_of(each.caught.file)
     statement = code.statement(each.caught.line) if code is not None else None
     if code is None or statement is None:

@@ -79,7 +79,7 @@ def check_outside_values(exported: Exported, _: Record) -> Iterator[Finding]:
         told: set[int] = set()
         traced = lines.get(file.path, {}).keys()
         for finding in (
-            *_check_branches(file, settings, "a setting of the process", traced),
+            *_check_branches(file, settings, "a process-wide setting", traced),
             *_check_branches(
                 file, facts, "the layout of the example's tensors", traced, _compares_two
             ),

@@ -132,7 +132,7 @@ def registrations(values: Iterable[Any]) -> tuple[Registered, ...]:
             reason = Unfit(f"flattening one fails ({text})")
             continue
         return setups
-    raise reason or Unfit("no value of its class was found")
+    raise reason or Unfit("no instance of its class was found")
 
 
 def _of_classes(values: Iterable[Any], own_ways: bool) -> tuple[Registered, ...]:

@@ -440,7 +440,7 @@ def rules_of(runs: OpRuns) -> tuple[ResultRule, ...]:
 
 def _check_results(run: OpRun, count: int) -> None:
     if any(not isinstance(value, torch.Tensor) for value in run.made):
-        raise Unfit("it returns something other than tensors, which is known only when it runs")
+        raise Unfit("it returns a value that is not a tensor and is known only at run time")
     if len(run.made) != count:
         raise Unfit("the number of tensors that it returns depends on its inputs")
     memory = [slot.of(run.given).untyped_storage().data_ptr() for slot in tensor_slots(run.given)]

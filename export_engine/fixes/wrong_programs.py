@@ -127,7 +127,7 @@ def mend_wrong_size(exported: Exported, trial: Trial, trials: Iterable[Trial]) -
     wrong = [t.sizes for t in trials if t.outcome == "differs"]
     keep_out = partial(_keep_out, wrong=wrong)
     for make in (_keep_both, _as_spec, _with_options, keep_out):
-        tell(f"trying a fix of {sizes_shown(trial.sizes)}")
+        tell(f"trying a fix for {sizes_shown(trial.sizes)}")
         yield from make(request, trial, stack)
 
 

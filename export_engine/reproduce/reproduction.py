@@ -95,7 +95,7 @@ def reproduce(
         proof = trials.prove(_add_header(text, wanted))
         if (proof.code, proof.error) != wanted[:2] or not (proof.raised or accepted):
             raise NotReproduced(
-                "The script does not fail in a fresh process, only after others ran."
+                "The script fails only after other scripts ran in the same process."
             )
         return Reproduction(
             script=_add_header(text, wanted),

@@ -92,12 +92,12 @@ class OutsideValue(Rule, kind=Kind.OUTSIDE_VALUE):
         code='os.environ["SCALE"]',
     )
     READ_WHY = Sentence(
-        "The program does not read it: the value at export is baked in, wherever it runs. "
+        "The program does not read it at run time: the value at export is baked in. "
         "Read it in `__init__`, or pass it in as a tensor."
     )
     BRANCH = Sentence(
         "The code branches on {what}: `{code}` was decided while tracing.",
-        what="a setting of the process",
+        what="a process-wide setting",
         code="not exact",
     )
     BRANCH_WHY = Sentence(
@@ -106,7 +106,7 @@ class OutsideValue(Rule, kind=Kind.OUTSIDE_VALUE):
         code="exact",
     )
     SETTING = Sentence(
-        "The model computes with a setting of the process: `{code}`.",
+        "The model computes with a process-wide setting: `{code}`.",
         code="torch.get_num_threads()",
     )
     SETTING_WHY = Sentence("The value at export is a constant of the program.")

@@ -152,7 +152,7 @@ class GuaranteeLifted(Rule, kind=Kind.GUARANTEE_LIFTED):
     INPUTS = Sentence("signature and placeholders differ: {where}", where="their order")
     ATTRIBUTE = Sentence("{node} reads the attribute {target}", node="scale", target="scale")
     NOT_HELD = Sentence(
-        "{input}: the program holds no {target}",
+        "{input}: the program has no {target}",
         input="p_linear_weight",
         target="linear.weight",
     )
@@ -688,7 +688,7 @@ class GuaranteeReExported(Rule, kind=Kind.GUARANTEE_RE_EXPORTED):
     CLAIM = Sentence("A second export has the same inputs and agrees.")
     HOLDS = Sentence("The same graph of {ops}.", ops="12 ops")
     HOW = Sentence(
-        "Calls of one op with equal arguments, dtypes and sizes were exported again once."
+        "Each distinct call, by op, arguments, dtypes and sizes, was re-exported only once."
     )
     AGREES = Sentence(
         "Agrees at {sizes}; the re-exported graph differs: {difference}.",

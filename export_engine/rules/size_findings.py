@@ -83,7 +83,7 @@ class HiddenCondition(Rule, kind=Kind.HIDDEN_CONDITION):
         rule="h*w == 16",
     )
     REJECTS_SIZES_WHY = Sentence(
-        "The ranges bound each size on its own. The program also checks this guard at run "
+        "Each range bounds only one size. The program also checks this guard at run "
         "time, and few sizes satisfy it."
     )
     REJECTS_EXAMPLE = Sentence(

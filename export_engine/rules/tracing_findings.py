@@ -147,7 +147,7 @@ class Context(Rule, kind=Kind.CONTEXT):
     MODE = Sentence("Export outside the mode, or write its effect into the model.")
     DETERMINISTIC = Sentence("Also enable it when the program runs.")
     HOOK = Sentence("Remove the hook before the export, or write its effect into the model.")
-    ATTENTION = Sentence("Also choose the kernel when the program runs.")
+    ATTENTION = Sentence("Enter the same context when you run the program.")
     REPLACED = Sentence(
         "The export called a patched `{name}`: `{function}`.",
         name="torch.nn.functional.gelu",
@@ -176,7 +176,7 @@ class Context(Rule, kind=Kind.CONTEXT):
     )
     NOT_CONTAINED_WHY = Sentence(
         "Attention is one op of the program, and torch chooses its kernel at run time. {cure}",
-        cure="Also choose the kernel when the program runs.",
+        cure="Enter the same context when you run the program.",
     )
 
 

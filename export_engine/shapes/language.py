@@ -161,7 +161,7 @@ class _Parser:
             return number(plain)
         name = self._take("word")
         if name is None:
-            self._fail("expected the name of a size or a number")
+            self._fail("expected a size name or a number")
         if name.text in _FUNCTIONS and self._take("mark", "("):
             return self._call(name, nested)
         self._mentions.setdefault((name.text, -1), name.column)

@@ -195,7 +195,7 @@ def _compile(
 
     with around:
         try:
-            steps.say("decomposing, and cutting into two passes")
+            steps.say("decomposing, and partitioning into forward and backward")
             with compiling_passes(joint):
                 passes = split_joint(joint)
                 read = _read_forward(passes, named)

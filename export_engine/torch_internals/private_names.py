@@ -177,7 +177,7 @@ PROXY_SLOT = Capability(
 )
 LINE_NUMBERS = Capability(
     "torch.fx.GraphModule._lineno_map",
-    "In a branch of torch.cond that is traced again, ops may have no lines.",
+    "Ops in a retraced torch.cond branch may have no source lines.",
 )
 STRICT_MODULES = Capability(
     "torch._dynamo.variables.nn_module.UnspecializedNNModuleVariable.call_function",

@@ -242,7 +242,7 @@ ERRORS = {
     "x: a == 2": (5, "write a relation by itself, after a `;`"),
     "x: a; a == 2, 3": (12, "expected `;` after this relation"),
     "x: a; a % 2": (8, "expected `:` and the dims of a"),
-    "x: a; a % == 2": (10, "expected the name of a size or a number"),
+    "x: a; a % == 2": (10, "expected a size name or a number"),
     "x: a; (a % 2 == 0": (13, "expected `)`"),
     "x: a; a % 2 == 0; b <= 4": (18, "no dim is called b; sizes with a name are: a"),
     "x: (a + b), a": (8, "no dim is called b; sizes with a name are: a"),

@@ -73,7 +73,7 @@ def test_weights_of_other_values_are_named(tmp_path: Path) -> None:
     old = first.save(tmp_path / "old.pt2")
     assert explorer.diff(first, first).weights == ""
     assert explorer.diff(old, first.save(tmp_path / "same.pt2")).weights == ""
-    assert explorer.diff(old, first).weights == "The values of weights were not compared."
+    assert explorer.diff(old, first).weights == "Weight values were not compared."
 
     again = copy.deepcopy(model)
     with torch.no_grad():

@@ -220,7 +220,7 @@ def test_weights_of_a_dropped_program_are_those_of_its_model_or_said_not_to_be_c
     release(ex, 0)
     assert is_dropped(ex, 0)
     shown = weight_differences.compare_entries(*ex.session.entries)  # as the page asks for it
-    assert shown.weights == "The values of weights were not compared."
+    assert shown.weights == "Weight values were not compared."
 
 
 class Branch(nn.Module):

@@ -34,7 +34,10 @@ def is_cut_into_programs(answer: Answer) -> None:
     """Cut `writer` into the programs that its `generate()` needs."""
     kit = _set(answer.value)
     if list(kit) != ["prefill", "decode"] or not kit.ok:
-        raise Wrong(f"The set has {', '.join(kit)}. A generation has a first call, and later ones.")
+        raise Wrong(
+            f"The set has {', '.join(kit)}. Generation needs one program for the first call and "
+            "one for later calls."
+        )
     if not kit.record.trials:
         raise Wrong("Nothing shows that these programs generate the same tokens as the model.")
     wrong = [trial for trial in kit.record.trials if trial.outcome != "same"]

@@ -49,7 +49,7 @@ class Room(torch.nn.Module):
 @lesson.exercise(
     "1",
     hints=(
-        "A boolean tensor picks rows: `x[x[:, 0] > 0]` are those that start above 0.",
+        "A boolean mask selects rows: `x[x[:, 0] > 0]` keeps those whose first value is positive.",
         "`x.sum(dim=1) > 0` is True for each row with a positive sum.",
     ),
     solution=_rows("return x[x.sum(dim=1) > 0]"),

@@ -39,7 +39,9 @@ _sum_text = partial(write_model_cell, "Waves", options='-d "x: batch, _"')
 def finds_the_crossing(answer: Answer) -> None:
     """Find the smallest `seq` from which attention does more FLOPs than the linear layers."""
     if answer.value == 128:
-        raise Wrong("At 128 both are equal. From which size on does attention do more FLOPs?")
+        raise Wrong(
+            "At 128 both are equal. What is the first size at which attention does more FLOPs?"
+        )
     answer.equals(129, "At that size, compare the FLOPs of the two lines: which line does more?")
 
 
@@ -74,7 +76,7 @@ def needs_less_memory(answer: Answer) -> None:
     answer.agrees_with(lambda x: sum(torch.sin(x * n) for n in range(1, 9)), (rows,))
     tensors = answer.exploration.cost().at(batch=100).peak_bytes / (100 * _ROW)
     if tensors > 4:
-        raise Wrong(f"At the peak, tensors of {tensors:.0f} times the size of `x` are alive.")
+        raise Wrong(f"At the peak, live tensors take {tensors:.0f} times the memory of `x`.")
 
 
 @lesson.exercise(

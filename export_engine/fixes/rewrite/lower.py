@@ -251,7 +251,9 @@ class Lowering(Loops):
         may_raise &= not growth
         if symbol or may_raise or facts.is_unsafe or not selects:
             if filled:
-                raise CannotRewrite(f"line {line} appends in a branch that must not always run")
+                raise CannotRewrite(
+                    f"line {line} appends in a branch that cannot run unconditionally"
+                )
             self.done.append((line, "cond"))
             return self._cond(node, facts, live)
         self.done.append((line, "where"))

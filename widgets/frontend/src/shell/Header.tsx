@@ -112,7 +112,7 @@ function Parts({ verdict }: { verdict: string }) {
 function Selections({ store }: { store: Store }) {
   if (store.past.value.length + store.future.value.length === 0) return null;
   return (
-    <fieldset class="tx-choice" aria-label="What was selected">
+    <fieldset class="tx-choice" aria-label="Selection history">
       <button
         type="button"
         class="tx-button"

@@ -23,7 +23,7 @@ const MEANINGS: { readonly [word: string]: string } = {
   SQNR: "Signal-to-quantization-noise ratio: the higher, the closer to the other run.",
   decomposed: "The graph that AOTAutograd passes to Inductor.",
   "post-grad": "The graph after Inductor's passes: what is scheduled and fused.",
-  kernels: "The calls of the compiled code, each with the ops that it computes.",
+  kernels: "The kernel and library calls in the compiled code, each with the ops that it computes.",
 };
 
 /** One sentence on a word that not every user of torch knows. */

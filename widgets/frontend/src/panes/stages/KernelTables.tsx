@@ -89,7 +89,7 @@ export function KernelTables({ store, stages, lit, kernel }: Props) {
       </section>
       {stages.guards.length > 0 && (
         <section aria-label="Added guards" data-testid="stage-guards">
-          <h3 class="tx-pane-title">Added by compiling</h3>
+          <h3 class="tx-pane-title">Added by the compiler</h3>
           <p class="tx-lead">
             What the compiled code requires of inputs, in addition to the program's guards.
           </p>

@@ -72,7 +72,7 @@ function Waterfall({ store, program, errors }: WaterfallProps) {
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label="The error of each value along the program"
+        aria-label="Error of each value, in program order"
       >
         {[...errors].map(([node, { own, whole }], at) => (
           // biome-ignore lint/a11y/noStaticElementInteractions: the outline selects every op by key
