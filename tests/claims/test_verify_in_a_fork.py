@@ -120,13 +120,19 @@ def test_a_call_that_raises_in_a_fork_has_no_answer() -> None:
 
 
 def test_an_interrupt_ends_the_fork() -> None:
+    # A shell's background jobs ignore an interrupt, and Python then leaves it so.
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+
     def later() -> None:
         time.sleep(0.3)
         signal.raise_signal(signal.SIGINT)
 
-    threading.Thread(target=later).start()
-    with pytest.raises(KeyboardInterrupt), run_forked({"long": lambda: time.sleep(60)}) as fork:
-        fork.wait("long")
+    try:
+        threading.Thread(target=later).start()
+        with pytest.raises(KeyboardInterrupt), run_forked({"long": lambda: time.sleep(60)}) as fork:
+            fork.wait("long")
+    finally:
+        signal.signal(signal.SIGINT, earlier)
     assert has_ended(fork)
 
 

@@ -42,7 +42,7 @@ def test_a_size_that_nobody_reads_is_no_difference(scaled: Subject) -> None:
         half = changed.graph.call_function(operator.floordiv, (size, 2))
         half.meta["val"] = size.meta["val"] // 2
         changed.graph.call_function(operator.eq, (half, 3)).meta["val"] = half.meta["val"] == 3
-    assert find_difference(scaled, changed) is None
+    assert find_difference(scaled.exported, changed) is None
 
 
 def test_a_size_that_nobody_reads_and_may_divide_by_zero_is_one(scaled: Subject) -> None:
@@ -51,7 +51,7 @@ def test_a_size_that_nobody_reads_and_may_divide_by_zero_is_one(scaled: Subject)
     with changed.graph.inserting_before(size.next):
         half = changed.graph.call_function(operator.floordiv, (2, size))
         half.meta["val"] = 2 // size.meta["val"]
-    assert find_difference(scaled, changed) is not None
+    assert find_difference(scaled.exported, changed) is not None
 
 
 @pytest.mark.parametrize(("dim", "same"), [(1, True), (5, False)])
@@ -63,7 +63,7 @@ def test_a_size_that_nobody_reads_is_of_a_dim_that_is_there(
     with changed.graph.inserting_after(size):
         other = changed.graph.call_function(torch.ops.aten.sym_size.int, (size.args[0], dim))
         other.meta["val"] = size.meta["val"]
-    assert (find_difference(scaled, changed) is None) is same
+    assert (find_difference(scaled.exported, changed) is None) is same
 
 
 def test_a_size_that_is_written_otherwise_is_no_difference() -> None:
@@ -80,7 +80,7 @@ def test_a_size_that_is_written_otherwise_is_no_difference() -> None:
         other = form(size.expr)
         assert str(other) != str(size.expr)
         node.meta["val"] = size.shape_env.create_symintnode(other, hint=size.hint)
-        assert (find_difference(subject, changed) is None) is same
+        assert (find_difference(subject.exported, changed) is None) is same
 
 
 @pytest.mark.after_check
@@ -97,7 +97,7 @@ def test_the_least_of_sizes_is_decided_where_they_cannot_be_negative() -> None:
         changed = copy.deepcopy(subject.program)
         node = [each for each in changed.graph.nodes if each.target is torch.sym_min][number]
         node.meta["val"] = node.args[0].meta["val"]
-        assert (find_difference(subject, changed) is None) is same
+        assert (find_difference(subject.exported, changed) is None) is same
 
 
 def test_another_size_that_is_read_and_an_op_that_nobody_reads_are_one(scaled: Subject) -> None:
@@ -107,7 +107,7 @@ def test_another_size_that_is_read_and_an_op_that_nobody_reads_are_one(scaled: S
         more = read.graph.call_function(operator.add, (op.args[1], 1))
         more.meta["val"] = op.args[1].meta["val"] + 1
     op.args = (op.args[0], more)
-    found = find_difference(scaled, read)
+    found = find_difference(scaled.exported, read)
     assert found is not None
     assert found.node == op.name
 
@@ -115,7 +115,7 @@ def test_another_size_that_is_read_and_an_op_that_nobody_reads_are_one(scaled: S
     placed = _placeholder(unread)
     with unread.graph.inserting_after(placed):
         unread.graph.call_function(torch.ops.aten.relu.default, (placed,)).meta = placed.meta
-    assert find_difference(scaled, unread) is not None
+    assert find_difference(scaled.exported, unread) is not None
 
 
 def _placeholder(program: ExportedProgram) -> torch.fx.Node:

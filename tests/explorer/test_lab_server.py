@@ -109,7 +109,7 @@ def test_only_files_below_the_servers_folder_are_opened(tmp_path: Path) -> None:
 
 
 def test_a_server_whose_contents_are_in_no_folder_has_no_such_file() -> None:
-    with pytest.raises(HTTPError, match="outside a folder"):
+    with pytest.raises(HTTPError, match="does not store its files in a folder"):
         ProgramHandler._path(SimpleNamespace(contents_manager=SimpleNamespace()), "a.pt2")  # type: ignore[arg-type]
 
 

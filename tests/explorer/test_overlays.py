@@ -45,7 +45,7 @@ def test_numbers_texts_and_colours_are_told_apart_and_kept(
         ({"linear": float("nan")}, None, "finite"),
         ({"linear": object()}, None, "not a number"),
         ({"linear": "url(x)"}, "colour", "not a colour"),
-        ({"linear": 1}, "hologram", "no kind 'hologram'"),
+        ({"linear": 1}, "hologram", "'hologram' is not a kind"),
     ],
 )
 def test_bad_values_are_refused(

@@ -63,7 +63,7 @@ def test_secret_and_database_are_this_users_alone(folder: Path) -> None:
 def test_a_broken_secret_is_not_used(folder: Path) -> None:
     signed(b"abc").keep()
     (folder / "signatures.secret").write_bytes(b"")
-    with pytest.raises(OSError, match="is broken"):
+    with pytest.raises(OSError, match="is corrupt"):
         Signer()
 
 
