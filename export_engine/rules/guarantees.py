@@ -758,7 +758,7 @@ class GuaranteeDecomposed(Rule, kind=Kind.GUARANTEE_DECOMPOSED):
         kept="",
         reason="The weights have no values.",
     )
-    DISTINCT = Sentence("the {count:,} distinct ops of {every}", count=70, every="290")
+    DISTINCT = Sentence("the {count:,} distinct ops of {every:,}", count=70, every=290)
     HOW = Sentence(
         "Calls of one op with equal arguments, dtypes and sizes were decomposed once. "
         "`decompose()` decomposes the whole program."

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.contexts import device_types as device_types
     from export_engine.torch_internals.contexts import inference_mode_left as inference_mode_left
     from export_engine.torch_internals.contexts import patches_noted as patches_noted
-    from export_engine.torch_internals.distinct_ops import DistinctOps as DistinctOps
     from export_engine.torch_internals.distinct_ops import keep_distinct_ops as keep_distinct_ops
     from export_engine.torch_internals.dry_runs import NoGraph as NoGraph
     from export_engine.torch_internals.dry_runs import graphs_left_out as graphs_left_out
@@ -94,6 +93,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.joint import is_backward as is_backward
     from export_engine.torch_internals.joint import joint_graph as joint_graph
     from export_engine.torch_internals.joint import joint_role as joint_role
+    from export_engine.torch_internals.joint_passes import CompiledPass as CompiledPass
     from export_engine.torch_internals.joint_passes import Passes as Passes
     from export_engine.torch_internals.joint_passes import compile_backward as compile_backward
     from export_engine.torch_internals.joint_passes import compile_forward as compile_forward

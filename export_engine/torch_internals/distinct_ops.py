@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch.export import ExportedProgram
@@ -22,14 +21,7 @@ _FEWER = 2
 _NUMBERS = torch.SymInt | torch.SymFloat | torch.SymBool
 
 
-class DistinctOps(NamedTuple):
-    """The smaller program, and how many ops it calls."""
-
-    program: ExportedProgram
-    ops: int
-
-
-def keep_distinct_ops(program: ExportedProgram) -> DistinctOps | None:
+def keep_distinct_ops(program: ExportedProgram) -> ExportedProgram | None:
     """A program in which each distinct op of a program is called once.
 
     Two calls are equal if they have the same operator, the same plain arguments, and tensors of
@@ -50,25 +42,29 @@ def keep_distinct_ops(program: ExportedProgram) -> DistinctOps | None:
     copied = copy_program(program)
     calls = [node for node in copied.graph.nodes if node.op == "call_function"]
     replaced = _find_equal(copied)
-    ops = len(calls) - len(replaced)
-    if ops * _FEWER > len(calls):
+    if (len(calls) - len(replaced)) * _FEWER > len(calls):
         return None
-    output = next(node for node in copied.graph.nodes if node.op == "output")
+    output = copied.graph.output_node()
     for node in calls:
         if node not in replaced:
             node.args, node.kwargs = torch.fx.map_arg(
                 (node.args, node.kwargs), lambda arg: replaced.get(arg, arg)
             )
     output.args = ((),)
-    for node in reversed(calls):
-        if node in replaced:
-            copied.graph.erase_node(node)
-    unread = [node for node in calls if node not in replaced and _is_plain(node) and not node.users]
+    for node in reversed(replaced):
+        copied.graph.erase_node(node)
+    unread = [
+        node
+        for node in calls
+        if node not in replaced
+        and isinstance(node.meta.get("val"), torch.Tensor)
+        and not node.users
+    ]
     output.args = (tuple(unread),)
     copied.graph_module.recompile()
     outputs = [OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(n.name), None) for n in unread]
     set_outputs(copied, program, outputs, pytree.tree_flatten([0] * len(unread))[1])
-    return DistinctOps(copied, ops)
+    return copied
 
 
 def _writes(module: torch.nn.Module) -> bool:
@@ -108,10 +104,6 @@ def _can_merge(node: Node) -> bool:
     return known and not node.meta.get("unbacked_bindings")
 
 
-def _is_plain(node: Node) -> bool:
-    return isinstance(node.meta.get("val"), torch.Tensor)
-
-
 def _describe_argument(value: Any, inputs: dict[Node, Any]) -> Any:
     if isinstance(value, Node):
         return inputs[value]
@@ -141,7 +133,8 @@ def _describe_value(value: Any) -> Any:
         value.requires_grad,
         value.is_conj(),
         value.is_neg(),
-        tuple(_describe_sizes(value)),
+        value.dim(),
+        *map(_describe_size, (*value.shape, *value.stride(), value.storage_offset())),
     )
 
 
@@ -151,6 +144,5 @@ def _is_strided(value: torch.Tensor) -> bool:
     return is_fake(value) and not own and value.layout is torch.strided and not value.is_quantized
 
 
-def _describe_sizes(value: torch.Tensor) -> Iterator[Any]:
-    for size in (*value.shape, None, *value.stride(), value.storage_offset()):
-        yield expression_of(size) if isinstance(size, torch.SymInt) else size
+def _describe_size(size: Any) -> Any:
+    return expression_of(size) if isinstance(size, torch.SymInt) else size

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import torch
@@ -40,12 +39,12 @@ def compiling_passes(joint: torch.fx.GraphModule) -> Iterator[None]:
         joint: as AOTAutograd made it.
     """
     mode = _fake_mode(joint)
-    with ExitStack() as stack:
-        stack.enter_context(torch_has.SET_FAKE_MODE.value(mode))
-        context = torch_has.NEW_TRACING_CONTEXT.value(mode)
-        stack.enter_context(torch_has.TRACING.value(context))
-        stack.enter_context(torch.no_grad())
-        stack.enter_context(preserve_node_meta())
+    with (
+        torch_has.SET_FAKE_MODE.value(mode),
+        torch_has.TRACING.value(torch_has.NEW_TRACING_CONTEXT.value(mode)),
+        torch.no_grad(),
+        preserve_node_meta(),
+    ):
         yield
 
 
@@ -58,7 +57,7 @@ def split_joint(joint: torch.fx.GraphModule) -> Passes:
         joint: as AOTAutograd made it, without decompositions.
     """
     inputs = joint.graph.find_nodes(op="placeholder")
-    values = [node.meta.get("val") for node in inputs]
+    values = _values(joint)
     mode = _fake_mode(joint)
 
     def run(*args: Any) -> Any:
@@ -78,11 +77,11 @@ def split_joint(joint: torch.fx.GraphModule) -> Passes:
     return Passes(forward, backward, outputs)
 
 
-Call = Callable[[list[Any]], Sequence[Any]]
+CompiledPass = Callable[[list[Any]], Sequence[Any]]
 """Calls compiled code with a list of its inputs."""
 
 
-def compile_forward(joint: torch.fx.GraphModule, passes: Passes) -> Call:
+def compile_forward(joint: torch.fx.GraphModule, passes: Passes) -> CompiledPass:
     """Compiles the forward pass by Inductor, as torch.compile does.
 
     Args:
@@ -92,7 +91,9 @@ def compile_forward(joint: torch.fx.GraphModule, passes: Passes) -> Call:
     return _compile(joint, passes.forward, passes.outputs, _values(passes.forward), False)
 
 
-def compile_backward(joint: torch.fx.GraphModule, passes: Passes, inputs: Sequence[Any]) -> Call:
+def compile_backward(
+    joint: torch.fx.GraphModule, passes: Passes, inputs: Sequence[Any]
+) -> CompiledPass:
     """Compiles the backward pass by Inductor, as torch.compile does.
 
     Args:
@@ -151,7 +152,7 @@ def _compile(
     outputs: int,
     inputs: Sequence[Any],
     is_backward: bool,
-) -> Call:
+) -> CompiledPass:
     output = graph.graph.output_node()
     returned = pytree.tree_leaves(output.args)[:outputs]
     output.meta["user_visible_output_idxs"] = [
@@ -159,7 +160,7 @@ def _compile(
     ]
     with torch_has.PROVENANCE_RESET.value():  # which puts the graph's number back, too
         setattr(torch_has.FIRST_GRAPH.owner, torch_has.FIRST_GRAPH.name, id(joint.graph))
-        compiled: Call = torch_has.COMPILE_GRAPH.value(
+        compiled: CompiledPass = torch_has.COMPILE_GRAPH.value(
             graph, inputs, is_inference=False, is_backward=is_backward
         )
     return compiled
@@ -173,11 +174,10 @@ def _with_strides(fake: Any, real: Any) -> Any:
     return fake.as_strided(real.shape, real.stride())
 
 
-def _fake_mode(graph: torch.fx.GraphModule) -> Any:
-    """The mode of the graph's own values."""
-    values = [node.meta.get("val") for node in graph.graph.nodes]
-    leaves = [leaf for leaf in pytree.tree_leaves(values) if isinstance(leaf, torch.Tensor)]
-    return next(torch_has.FAKE_MODE.of(leaf) for leaf in leaves if torch_has.FAKE_MODE.of(leaf))
+def _fake_mode(joint: torch.fx.GraphModule) -> Any:
+    """The mode of the graph's inputs."""
+    tensors = (value for value in _values(joint) if isinstance(value, torch.Tensor))
+    return next(mode for mode in map(torch_has.FAKE_MODE.of, tensors) if mode)
 
 
 def _count_forward(described: Sequence[object]) -> int:

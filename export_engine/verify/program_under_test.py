@@ -23,7 +23,6 @@ from export_engine.process import Deadline, can_fork, sandbox, undone
 from export_engine.record import Record, in_user_names
 from export_engine.source import raise_if_users
 from export_engine.torch_internals import (
-    DistinctOps,
     callable_module,
     contexts_left,
     counters_kept,
@@ -139,8 +138,8 @@ class Subject:
         return len(self.program.graph.nodes) >= LARGE
 
     @cached_property
-    def distinct(self) -> DistinctOps | None:
-        """The distinct ops of a large program; None if few are equal, or if it writes in place."""
+    def distinct(self) -> torch.export.ExportedProgram | None:
+        """A large program with each distinct op once; None if few are equal, or if it writes."""
         with passing_over("collecting the distinct ops"):
             if self.is_large:
                 return keep_distinct_ops(self.program)

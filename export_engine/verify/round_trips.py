@@ -19,7 +19,6 @@ from export_engine.record import join_path, sizes_tried, split_path
 from export_engine.shapes import Auto, Shapes, Static, leaves_of
 from export_engine.source import raise_if_users
 from export_engine.torch_internals import (
-    DistinctOps,
     callable_module,
     copy_program,
     int_bound,
@@ -182,20 +181,17 @@ def check_re_exported(subject: Subject) -> Guarantee:
     return _conclude(rules.GuaranteeReExported, sentence, problems, difference.node)
 
 
-def _re_export_distinct(subject: Subject, distinct: DistinctOps) -> Guarantee | None:
+def _re_export_distinct(
+    subject: Subject, distinct: torch.export.ExportedProgram
+) -> Guarantee | None:
     """Exports a program of the distinct ops again; None if that gives other ops."""
     with passing_over("exporting each distinct op again"):
-        again = _capture_again(subject, callable_module(distinct.program))
-        before = replace(subject.exported, program=distinct.program, agreement=None, kept=None)
+        again = _capture_again(subject, callable_module(distinct))
+        before = replace(subject.exported, program=distinct, agreement=None, kept=None)
         if isinstance(again, Exported) and not find_difference(before, again.program, renamed=True):
-            every = f"{_count_calls(subject.program):,}"
-            ops = rules.GuaranteeDecomposed.DISTINCT(count=distinct.ops, every=every)
-            return Guarantee(
-                rule=rules.GuaranteeReExported,
-                verdict="holds",
-                sentence=rules.GuaranteeReExported.HOLDS(ops=ops),
-                evidence=(rules.GuaranteeReExported.HOW(),),
-            )
+            rule = rules.GuaranteeReExported
+            sentence = rule.HOLDS(ops=_describe_distinct(subject, distinct))
+            return replace(_conclude(rule, sentence, []), evidence=(rule.HOW(),))
     return None
 
 
@@ -293,7 +289,7 @@ def check_decomposed(subject: Subject) -> Guarantee:
     return _conclude(rules.GuaranteeDecomposed, sentence, problems)
 
 
-def _check_distinct(subject: Subject, distinct: DistinctOps) -> Guarantee | None:
+def _check_distinct(subject: Subject, distinct: torch.export.ExportedProgram) -> Guarantee | None:
     """Decomposes and runs a program of the distinct ops; None if that proves nothing.
 
     Then the two differ, or an output is NaN: an op may fail on values that the program never
@@ -301,29 +297,27 @@ def _check_distinct(subject: Subject, distinct: DistinctOps) -> Guarantee | None
     """
     with passing_over("decomposing each distinct op"):
         with operators_listed_once():
-            decomposed = distinct.program.run_decompositions()
-        every = f"{_count_calls(subject.program):,}"
-        before = rules.GuaranteeDecomposed.DISTINCT(count=distinct.ops, every=every)
-        after = _count_calls(decomposed)
+            decomposed = distinct.run_decompositions()
+        rule, after = rules.GuaranteeDecomposed, _count_calls(decomposed)
+        before = _describe_distinct(subject, distinct)
         if subject.without_values:
-            text = rules.GuaranteeDecomposed.NOT_COMPARED(
+            text = rule.NOT_COMPARED(
                 before=before, after=after, kept="", reason=subject.without_values
             )
-            return without_weights(rules.GuaranteeDecomposed, text)
-        ours = subject.run(callable_module(distinct.program), subject.request)
+            return without_weights(rule, text)
+        ours = subject.run(callable_module(distinct), subject.request)
         theirs = subject.run(decomposed.module(), subject.request)
         difference = subject.compare(theirs, ours, _DECOMPOSED_LOOSE)
         if difference.same and not any(tensor.isnan().any() for tensor in ours.result):
-            sentence = rules.GuaranteeDecomposed.HOLDS(
-                before=before, after=after, strides="", kept=""
-            )
-            return Guarantee(
-                rule=rules.GuaranteeDecomposed,
-                verdict="holds",
-                sentence=sentence,
-                evidence=(rules.GuaranteeDecomposed.HOW(),),
-            )
+            sentence = rule.HOLDS(before=before, after=after, strides="", kept="")
+            return replace(_conclude(rule, sentence, []), evidence=(rule.HOW(),))
     return None
+
+
+def _describe_distinct(subject: Subject, distinct: torch.export.ExportedProgram) -> str:
+    return rules.GuaranteeDecomposed.DISTINCT(
+        count=_count_calls(distinct), every=_count_calls(subject.program)
+    )
 
 
 def _count_calls(program: torch.export.ExportedProgram) -> int:
