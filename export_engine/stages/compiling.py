@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from array import array
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,29 +26,18 @@ from export_engine.run import (
     missing_for,
     present_device,
 )
-from export_engine.stages.joining import (
-    Joined,
-    Provenance,
-    is_consistent,
-    join_stages,
-    read_provenance,
-)
+from export_engine.stages.compiled import Compiled, Compiler, make_stages
+from export_engine.stages.joining import Artifacts, Ladder, join_stages
 from export_engine.stages.joint_step import compile_step
-from export_engine.stages.kernel_calls import base_name
-from export_engine.stages.kernel_times import time_kernels
 from export_engine.stages.program_ops import list_computing_ops
 from export_engine.stages.runtimes import CALLS, join_runtime, time_calls
-from export_engine.stages.steps import StagesMissing, Steps
+from export_engine.stages.steps import StagesMissing, Steps, explain_failure
 from export_engine.torch_internals import (
-    caches_off,
     compilation_traced,
-    compiler_options,
     find_unknown_options,
-    kernels_recorded,
     missing_provenance,
     torch_options,
 )
-from export_engine.trace import CompilationTrace
 from export_engine.verify import examine
 
 COMPILERS = ("inductor", "aoti")
@@ -110,39 +96,17 @@ def compile_stages(
         own = Path(folder)
         if isinstance(chosen, RuntimeBackend):
             return _convert(record, chosen, bench, own, steps)
-        compiled = _Compiled(bench, chosen, own, dict(options or {}), steps)
-        trace, ready, seconds = compiled.run(nullcontext())
-        joined, provenance = _join_trace(record, trace)
-        if trace.cached and not is_consistent(record, joined, provenance):
-            steps.say("compiling again: the cache has the kernels of another program's lines")
-            trace, ready, seconds = compiled.run(caches_off())
-            joined, provenance = _join_trace(record, trace)
-        steps.say("timing kernels")
-        names = [base_name(kernel.name) for kernel in joined.kernels if kernel.kind == "fused"]
-        record_kernels = partial(kernels_recorded, trace.path, names)
-        timed = bench.run_seeded(
-            lambda: time_kernels(joined.kernels, ready.call, device, steps.count, record_kernels)
+        compiler = Compiler(
+            backend=backend,
+            title=chosen.title,
+            inputs=bench.call.label,
+            device=device,
+            options=options or {},
+            compile=lambda: _compile(bench, chosen, own, steps),
+            failed=f"{chosen.title} does not compile this program",
         )
-    return Stages(
-        backend=backend,
-        title=chosen.title,
-        settings=", ".join(f"{name}={value!r}" for name, value in (options or {}).items()),
-        device=device,
-        inputs=bench.call.label,
-        torch_version=str(torch.__version__),
-        seconds=round(seconds, 3),
-        cached=trace.cached,
-        exported=len(list_computing_ops(record)),
-        graphs=joined.graphs,
-        kernels=timed.kernels,
-        lines=joined.lines,
-        codes=joined.codes,
-        removed=array("i", joined.removed if trace.graphs < 2 else []),
-        remarks=joined.remarks,
-        guards=joined.guards,
-        times=timed.times,
-        left_out=list(_describe_absent(trace, joined)),
-    )
+        stages: Stages = bench.run_seeded(lambda: make_stages(record, compiler, steps))
+    return stages
 
 
 def _convert(
@@ -158,10 +122,8 @@ def _convert(
         nodes = bench.run_seeded(lambda: runtime.nodes(bench.job(folder), CALLS))
         took = time_calls(ready.call)
     except Exception as error:
-        text = str(error).strip().partition("\n")[0]
-        raise StagesMissing(
-            f"{runtime.title} does not convert this program: {type(error).__name__}: {text}"
-        ) from error
+        failed = f"{runtime.title} does not convert this program"
+        raise explain_failure(failed, error) from error
     joined = join_runtime(record, runtime.title, nodes, took)
     return Stages(
         backend=runtime.name,
@@ -179,40 +141,17 @@ def _convert(
     )
 
 
-class _Compiled:
+def _compile(bench: Bench, backend: Backend, folder: Path, steps: Steps) -> Compiled:
     """Compiles a program for one call."""
-
-    def __init__(
-        self, bench: Bench, backend: Backend, folder: Path, options: dict[str, Any], steps: Steps
-    ) -> None:
-        self._bench = bench
-        self._backend = backend
-        self._folder = folder
-        self._options = options
-        self._steps = steps
-
-    def run(self, around: AbstractContextManager[None]) -> tuple[CompilationTrace, Ready, float]:
-        """The trace, what runs the code, and the seconds that compiling took."""
-        self._steps.say("tracing")
-        job: Job = self._bench.job(self._folder)
-        started = time.perf_counter()
-        with (
-            around,
-            compiler_options(self._options),
-            torch_options(_WHOLE),
-            compilation_traced(
-                self._steps.artifact, in_python=self._backend.name == "inductor"
-            ) as trace,
-        ):
-            try:
-                ready: Ready = self._bench.run_seeded(lambda: self._backend.prepare(job))
-            except Exception as error:
-                text = str(error).strip().partition("\n")[0]
-                raise StagesMissing(
-                    f"{self._backend.title} does not compile this program: "
-                    f"{type(error).__name__}: {text}"
-                ) from error
-        return trace, ready, time.perf_counter() - started
+    steps.say("tracing")
+    job: Job = bench.job(folder)
+    in_python = backend.name == "inductor"
+    with (
+        torch_options(_WHOLE),
+        compilation_traced(steps.artifact, in_python=in_python) as trace,
+    ):
+        ready: Ready = bench.run_seeded(lambda: backend.prepare(job))
+    return Compiled([trace], ready.call, _join)
 
 
 def _check_options(options: Mapping[str, Any]) -> None:
@@ -237,30 +176,6 @@ def _compiler(name: str, device: str) -> Backend:
     return chosen
 
 
-def _join_trace(record: Record, trace: CompilationTrace) -> tuple[Joined, Provenance]:
-    provenance = read_provenance(trace.texts)
-    return join_stages(record, trace.texts, provenance), provenance
-
-
-def _describe_absent(trace: CompilationTrace, joined: Joined) -> Iterator[str]:
-    """Sentences on what the stages lack."""
-    if not joined.kernels:
-        yield "torch reported no kernel for this program: nothing is left to compute."
-    if trace.graphs > 1:
-        yield f"Dynamo made {trace.graphs} graphs of this program. Only the first is shown."
-    absent = [
-        rung
-        for name, rung in (
-            ("before_post_grad_graph", "the decomposed graph"),
-            ("inductor_post_grad_graph", "the post-grad graph"),
-            ("inductor_provenance_tracking_node_mappings", "the ops of kernels"),
-        )
-        if name not in trace.texts
-    ]
-    if absent and trace.texts:
-        why = (
-            "the code came from torch's cache, which does not keep it"
-            if trace.cached
-            else "this version of torch did not report it"
-        )
-        yield f"Not shown: {', '.join(absent)}; {why}."
+def _join(record: Record, told: Sequence[Artifacts]) -> Ladder:
+    joined = join_stages(record, *told[0])
+    return Ladder(joined, [joined])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import msgspec
 
 from export_engine.record import OPS, Kernel, Record, StageGraph, StageRemark
 from export_engine.stages.added_guards import find_added_guards
-from export_engine.stages.joining import Joined, Lines, Provenance, Texts, join_stages
+from export_engine.stages.joining import Artifacts, Joined, Ladder, Lines, join_stages
 from export_engine.stages.kernel_calls import base_name
 from export_engine.stages.printed_graph import read_printed_outputs
 from export_engine.stages.remarks import CONSTANTS, VIEWS
@@ -20,22 +19,7 @@ PASSES = ("forward", "backward")
 _PLACEHOLDER = OPS.index("placeholder")
 
 
-class PassTold(NamedTuple):
-    """The artifacts of a pass's compilation."""
-
-    texts: Texts
-    provenance: Provenance
-
-
-class JoinedStep(NamedTuple):
-    """The stages of a training step."""
-
-    joined: Joined
-    passes: tuple[Joined, Joined]
-    """Each pass by itself."""
-
-
-def join_passes(record: Record, told: Sequence[PassTold], outputs: int) -> JoinedStep:
+def join_passes(record: Record, told: Sequence[Artifacts], outputs: int) -> Ladder:
     """The graphs and kernels of both passes, the forward pass first.
 
     The backward pass reads the ops whose results the forward pass saved.
@@ -72,7 +56,7 @@ def join_passes(record: Record, told: Sequence[PassTold], outputs: int) -> Joine
     guards = find_added_guards(record, graphs[-1], lines.of_nodes) if graphs else []
     removed = sorted(set(forward.removed) & set(backward.removed))
     joined = Joined(graphs, kernels, lines.rows, codes, removed, remarks, guards)
-    return JoinedStep(joined, (forward, backward))
+    return Ladder(joined, (forward, backward))
 
 
 def _join_graphs(

@@ -43,6 +43,13 @@ class Provenance(NamedTuple):
     """Per kernel, the stack traces of its ops."""
 
 
+class Artifacts(NamedTuple):
+    """The artifacts of a compilation, and the provenance in them."""
+
+    texts: Texts
+    provenance: Provenance
+
+
 class Joined(NamedTuple):
     """The stages, joined."""
 
@@ -53,6 +60,14 @@ class Joined(NamedTuple):
     removed: list[int]
     remarks: list[StageRemark]
     guards: list[StageGuard]
+
+
+class Ladder(NamedTuple):
+    """The stages of one compilation, or of several that are joined into one."""
+
+    joined: Joined
+    parts: Sequence[Joined]
+    """Each compilation by itself."""
 
 
 def read_provenance(texts: Texts) -> Provenance:

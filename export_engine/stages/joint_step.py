@@ -2,57 +2,34 @@
 
 from __future__ import annotations
 
-import time
-from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
+import msgspec
 import torch
 
 from export_engine.attempt import GivenGraph, GraphProgram
 from export_engine.capture import quiet
-from export_engine.error_text import error_text
-from export_engine.process import sandbox, undone
+from export_engine.process import sandbox
 from export_engine.progress import Report
 from export_engine.record import Record, Stages
-from export_engine.stages.joined_passes import PASSES, JoinedStep, PassTold, join_passes
-from export_engine.stages.joining import is_consistent, read_provenance
-from export_engine.stages.kernel_calls import base_name
-from export_engine.stages.kernel_times import time_kernels
-from export_engine.stages.program_ops import list_computing_ops
+from export_engine.stages.compiled import Compiled, Compiler, make_stages
+from export_engine.stages.joined_passes import PASSES, join_passes
 from export_engine.stages.steps import StagesMissing, Steps
 from export_engine.torch_internals import (
+    CompiledPass,
     Passes,
-    caches_off,
     compilation_traced,
     compile_backward,
     compile_forward,
-    compiler_options,
     compiling_passes,
     counters_kept,
     joint_role,
-    kernels_recorded,
     missing_passes,
     pytree,
     split_joint,
 )
-from export_engine.trace import CompilationTrace
-
-_TITLE = "torch.compile inductor, a training step"
-
-
-Call = Callable[[list[Any]], Sequence[Any]]
-"""Calls compiled code with a list of its inputs."""
-
-
-class _Compiled(NamedTuple):
-    """Both passes, compiled."""
-
-    passes: Passes
-    traces: list[CompilationTrace]
-    call: Callable[[], Any]
-    seconds: float
 
 
 def compile_step(
@@ -84,44 +61,19 @@ def compile_step(
     joint = given.program.graph_module
     values = _bind_values(given.program, given.given, device)
     steps = Steps(progress, len(PASSES))
-    with sandbox(), counters_kept(), quiet(), compiler_options(options):
-        compiled = _compile(joint, values, steps, nullcontext())
-        step = _join(record, compiled)
-        if any(trace.cached for trace in compiled.traces) and not _is_consistent(
-            step, record, compiled
-        ):
-            steps.say("compiling again: the cache has the kernels of another program's lines")
-            compiled = _compile(joint, values, steps, caches_off())
-            step = _join(record, compiled)
-        steps.say("timing kernels")
-        timed = time_kernels(
-            step.joined.kernels,
-            compiled.call,
-            device,
-            steps.count,
-            lambda: _record_kernels(step, compiled),
-        )
-    return Stages(
+    compiler = Compiler(
         backend="inductor",
-        title=_TITLE,
-        settings=", ".join(f"{name}={value!r}" for name, value in options.items()),
-        device=device,
+        title="torch.compile inductor, a training step",
         inputs="the traced inputs",
-        torch_version=str(torch.__version__),
-        seconds=round(compiled.seconds, 3),
-        cached=any(trace.cached for trace in compiled.traces),
-        exported=len(list_computing_ops(record)),
-        graphs=step.joined.graphs,
-        kernels=timed.kernels,
-        backward=len(step.passes[0].kernels),
-        lines=step.joined.lines,
-        codes=step.joined.codes,
-        removed=array("i", step.joined.removed),
-        remarks=step.joined.remarks,
-        guards=step.joined.guards,
-        times=timed.times,
-        left_out=_describe_absent(joint),
+        device=device,
+        options=options,
+        compile=lambda: _compile(joint, values, steps),
+        failed="torch does not compile this training step",
     )
+    with sandbox(), counters_kept(), quiet():
+        stages = make_stages(record, compiler, steps)
+    left_out = [*_describe_absent(joint), *stages.left_out]
+    return msgspec.structs.replace(stages, left_out=left_out)
 
 
 def _bind_values(program: GraphProgram, given: str, device: str) -> list[Any]:
@@ -169,53 +121,35 @@ def _is_tangent(node: torch.fx.Node) -> bool:
     return role is not None and role.kind == "tangent"
 
 
-def _compile(
-    joint: torch.fx.GraphModule,
-    values: Sequence[Any],
-    steps: Steps,
-    around: AbstractContextManager[None],
-) -> _Compiled:
-    """Cuts the joint graph and compiles both passes.
-
-    Raises:
-        StagesMissing: torch cannot.
-    """
+def _compile(joint: torch.fx.GraphModule, values: Sequence[Any], steps: Steps) -> Compiled:
+    """Cuts the joint graph and compiles both passes."""
     traces = []
-    started = time.perf_counter()
-    named = dict(
-        zip((n.name for n in joint.graph.find_nodes(op="placeholder")), values, strict=True)
-    )
+    inputs = joint.graph.find_nodes(op="placeholder")
+    named = {node.name: value for node, value in zip(inputs, values, strict=True)}
 
-    def compile_traced(name: str, compile_one: Callable[[], Call]) -> Call:
+    def compile_traced(name: str, compile_one: Callable[[], CompiledPass]) -> CompiledPass:
         steps.prefix = f"{name}: "
         with compilation_traced(steps.artifact, in_python=True) as trace:
             compiled = compile_one()
         traces.append(trace)
         return compiled
 
-    with around:
-        try:
-            steps.say("decomposing, and partitioning into forward and backward")
-            with compiling_passes(joint):
-                passes = split_joint(joint)
-                read = _read_forward(passes, named)
-                forward = compile_traced(PASSES[0], lambda: compile_forward(joint, passes))
-                saved = read(forward)
-                backward = compile_traced(PASSES[1], lambda: compile_backward(joint, passes, saved))
-        except Exception as error:
-            raise StagesMissing(
-                f"torch does not compile this training step: {type(error).__name__}: "
-                f"{error_text(error)}"
-            ) from error
+    steps.say("decomposing, and partitioning into forward and backward")
+    with compiling_passes(joint):
+        passes = split_joint(joint)
+        read = _read_forward(passes, named)
+        forward = compile_traced(PASSES[0], lambda: compile_forward(joint, passes))
+        saved = read(forward)
+        backward = compile_traced(PASSES[1], lambda: compile_backward(joint, passes, saved))
 
     def call() -> Any:
         with torch.no_grad():
             return backward(read(forward))
 
-    return _Compiled(passes, traces, call, time.perf_counter() - started)
+    return Compiled(traces, call, partial(join_passes, outputs=passes.outputs))
 
 
-def _read_forward(passes: Passes, values: Mapping[str, Any]) -> Callable[[Call], list[Any]]:
+def _read_forward(passes: Passes, values: Mapping[str, Any]) -> Callable[[CompiledPass], list[Any]]:
     """Calls the forward pass, and returns the inputs of the backward pass.
 
     Args:
@@ -227,34 +161,12 @@ def _read_forward(passes: Passes, values: Mapping[str, Any]) -> Callable[[Call],
     names = [getattr(node, "name", "") for node in returned]
     read = [node.name for node in passes.backward.graph.find_nodes(op="placeholder")]
 
-    def call(forward: Call) -> list[Any]:
+    def call(forward: CompiledPass) -> list[Any]:
         results = forward(list(inputs))
         saved = dict(zip(names[passes.outputs :], results[passes.outputs :], strict=True))
         return [saved[name] if name in saved else values[name] for name in read]
 
     return call
-
-
-def _join(record: Record, compiled: _Compiled) -> JoinedStep:
-    told = [PassTold(trace.texts, read_provenance(trace.texts)) for trace in compiled.traces]
-    return join_passes(record, told, compiled.passes.outputs)
-
-
-def _is_consistent(step: JoinedStep, record: Record, compiled: _Compiled) -> bool:
-    return all(
-        is_consistent(record, joined, read_provenance(trace.texts))
-        for joined, trace in zip(step.passes, compiled.traces, strict=True)
-    )
-
-
-@undone
-def _record_kernels(step: JoinedStep, compiled: _Compiled) -> Iterator[None]:
-    """Inside, the kernels of both passes have events of the profiler."""
-    with ExitStack() as stack:
-        for joined, trace in zip(step.passes, compiled.traces, strict=True):
-            names = [base_name(kernel.name) for kernel in joined.kernels if kernel.kind == "fused"]
-            stack.enter_context(kernels_recorded(trace.path, names))
-        yield
 
 
 def _describe_absent(joint: torch.fx.GraphModule) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from export_engine.defects import message_of
 from export_engine.process import raise_if_interrupted
 from export_engine.progress import Progress, Report
 
@@ -17,6 +18,17 @@ _OWN = 3
 
 class StagesMissing(RuntimeError):
     """Stages cannot be had. The message can be shown unchanged."""
+
+
+def explain_failure(failed: str, error: Exception) -> StagesMissing:
+    """The error to raise for another, with the first line of its message.
+
+    Args:
+        failed: the sentence before it: `ONNX Runtime does not convert this program`.
+        error: the other.
+    """
+    text = message_of(error).strip().partition("\n")[0]
+    return StagesMissing(f"{failed}: {type(error).__name__}: {text}")
 
 
 class Steps:

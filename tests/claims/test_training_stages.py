@@ -16,7 +16,7 @@ import explorer
 from explorer.results.stages import StagesResult
 from explorer.session.session import FixError
 from export_engine.record import check_record, from_json, to_json
-from export_engine.stages import joint_step
+from export_engine.stages import compiled
 from export_engine.torch_internals import compilation_traced
 from tests.claims.sources import joint_graph
 
@@ -56,13 +56,13 @@ class Step:
         self.before = {name: value.clone() for name, value in self.model.state_dict().items()}
         self.explored = explorer.explore(loss_fn, (self.model, X, Y), joint=True)
         self.gradients: list[Any] = []
-        timed = joint_step.time_kernels
+        timed = compiled.time_kernels
 
         def watch(kernels: Any, call: Callable[[], Any], *rest: Any) -> Any:
             self.gradients = [value for value in call() if value is not None]
             return timed(kernels, call, *rest)
 
-        patch.setattr(joint_step, "time_kernels", watch)
+        patch.setattr(compiled, "time_kernels", watch)
         self.stages = self.explored.stages()
 
 
