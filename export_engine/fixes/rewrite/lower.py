@@ -52,7 +52,7 @@ from export_engine.fixes.rewrite.form import (
 )
 from export_engine.fixes.rewrite.loops import Loops
 from export_engine.fixes.rewrite.simplify import simplify
-from export_engine.fixes.rewrite.starts import write_starts
+from export_engine.fixes.rewrite.starts import keyword_of_dtype, write_starts
 
 _TAKING_NONE = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
 """Comparisons that do not raise an error for None."""
@@ -809,9 +809,7 @@ class Lowering(Loops):
         if isinstance(start, int) and dtype == torch.get_default_dtype():
             return call("torch.tensor", ast.Constant(float(start)))
         own = {bool: torch.bool, int: torch.int64}.get(type(start), torch.get_default_dtype())
-        if dtype in (None, own):
-            return call("torch.tensor", value)
-        return call("torch.tensor", value, dtype=parse_expression(str(dtype)))
+        return call("torch.tensor", value, **keyword_of_dtype(dtype, own))
 
 
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {

@@ -24,15 +24,21 @@ def write_starts(values: dict[str, Value]) -> Block:
 
 def dtype_of(start: Value, after: Value) -> dict[str, ast.expr]:
     """The dtype of a number that becomes a tensor, where torch would choose another."""
-    own = {"bool": torch.bool, "int": torch.int64}.get(start.kind, torch.get_default_dtype())
-    return {} if after.dtype in (own, None) else {"dtype": parse_expression(str(after.dtype))}
+    own = _OF_NUMBERS.get(start.kind, torch.get_default_dtype())
+    return keyword_of_dtype(after.dtype, own)
 
 
 def _dtype(value: Value) -> dict[str, ast.expr]:
-    kind = {"bool": torch.bool, "int": torch.int64}.get(value.kind, value.dtype)
-    if kind in (None, torch.get_default_dtype()):
-        return {}
-    return {"dtype": parse_expression(str(kind))}
+    return keyword_of_dtype(_OF_NUMBERS.get(value.kind, value.dtype), torch.get_default_dtype())
+
+
+_OF_NUMBERS = {"bool": torch.bool, "int": torch.int64}
+"""The dtypes of Python's numbers by kind; of floats, it is torch's default."""
+
+
+def keyword_of_dtype(dtype: torch.dtype | None, own: torch.dtype) -> dict[str, ast.expr]:
+    """The keyword of a call for a dtype, unless it is unknown, or what torch chooses itself."""
+    return {} if dtype in (own, None) else {"dtype": parse_expression(str(dtype))}
 
 
 def zeros_of(value: Value, known: dict[str, Value], fill: ast.expr | None = None) -> ast.expr:
