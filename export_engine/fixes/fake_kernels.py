@@ -45,7 +45,7 @@ _MOST_PAIRS = 15
 _MIXED = 6
 """Runs with all sizes changed at once."""
 _LARGEST_STEP = 8
-Given = dict[str, Any]
+_Given = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def suggest_fake_kernel(attempt: Failed) -> Iterator[Fix | NoFix]:
     op = facts.op
     tell(f"running {op} at other sizes")
     try:
-        runs, kernel, rules = infer_kernel(request, op, facts.overload)
+        runs, kernel, rules = _infer_kernel(request, op, facts.overload)
     except Unfit as reason:
         yield NoFix(f"No fake kernel could be written for `{op}`: {reason}.")
         return
@@ -112,21 +112,21 @@ def _with(request: Request, kernel: FakeKernel) -> Request:
     return request.with_changes(setups=(*others, kernel))
 
 
-def infer_kernel(
+def _infer_kernel(
     request: Request, op: str, overload: str = ""
-) -> tuple[OpRuns, FakeKernel, tuple[ResultRule, ...]]:
+) -> tuple[_OpRuns, FakeKernel, tuple[_ResultRule, ...]]:
     """The kernel that explains every run, with the runs and its rules.
 
     Raises:
         Unfit: none does, or the op cannot be run.
     """
-    runs = runs_of(request, op, overload)
+    runs = _runs_of(request, op, overload)
     if runs is None:
         raise Unfit("the model does not reach the op on the example")
     signature = op_signature(runs.overload)
     if any(keyword.iskeyword(parameter) for parameter in signature.parameters):
         raise Unfit("one of its arguments has a Python keyword as its name")
-    rules = rules_of(runs)
+    rules = _rules_of(runs)
     first = runs.shapes[0]
     if any(value.dim() for value in first.made) and len(runs.shapes) < _FEWEST:
         raise Unfit("it accepts only the example's sizes, so no rule can be inferred")
@@ -146,7 +146,7 @@ def infer_kernel(
 
 
 def _code(
-    name: str, signature: inspect.Signature, rules: tuple[ResultRule, ...], kind: type | None
+    name: str, signature: inspect.Signature, rules: tuple[_ResultRule, ...], kind: type | None
 ) -> str:
     names = [f"size{n}" for n in range(sum(rule.dims.count(None) for rule in rules))]
     left = iter(names)
@@ -166,13 +166,13 @@ def _as_tuple(texts: list[str]) -> str:
 # -- runs ----------------------------------------------------------------------------------------
 
 
-class Slot(NamedTuple):
+class _Slot(NamedTuple):
     """Where a tensor is among the arguments: `x`, or `xs[1]`."""
 
     name: str
     element: int | None = None
 
-    def of(self, given: Given) -> Any:
+    def of(self, given: _Given) -> Any:
         """The tensor in a call's arguments."""
         return given[self.name] if self.element is None else given[self.name][self.element]
 
@@ -180,10 +180,10 @@ class Slot(NamedTuple):
         return self.name if self.element is None else f"{self.name}[{self.element}]"
 
 
-class OpRun(NamedTuple):
+class _OpRun(NamedTuple):
     """One call: the arguments by name, and what came back."""
 
-    given: Given
+    given: _Given
     result: Any
     wrote: str = ""
     """An argument that the call wrote to."""
@@ -196,37 +196,37 @@ class OpRun(NamedTuple):
         return [] if self.result is None else [self.result]
 
 
-class OpRuns(NamedTuple):
+class _OpRuns(NamedTuple):
     """All runs of an op."""
 
     overload: Any
-    shapes: list[OpRun]
+    shapes: list[_OpRun]
     """As the model calls it first, then with other sizes and numbers."""
-    values: list[OpRun]
+    values: list[_OpRun]
     """With the first one's sizes, and other values."""
-    dtypes: list[OpRun]
+    dtypes: list[_OpRun]
     """With other dtypes, and the first one's sizes."""
-    further: list[OpRun]
+    further: list[_OpRun]
     """With several sizes changed at once: a test set, not used for inference."""
 
     @property
-    def every(self) -> list[OpRun]:
+    def every(self) -> list[_OpRun]:
         """All of them."""
         return [*self.shapes, *self.values, *self.dtypes, *self.further]
 
 
-def tensor_slots(given: Given) -> list[Slot]:
+def _tensor_slots(given: _Given) -> list[_Slot]:
     """Where the tensors are among arguments."""
-    slots: list[Slot] = []
+    slots: list[_Slot] = []
     for name, value in given.items():
         if isinstance(value, torch.Tensor):
-            slots.append(Slot(name))
+            slots.append(_Slot(name))
         elif isinstance(value, tuple | list):
-            slots += [Slot(name, i) for i, item in enumerate(value) if torch.is_tensor(item)]
+            slots += [_Slot(name, i) for i, item in enumerate(value) if torch.is_tensor(item)]
     return slots
 
 
-def runs_of(request: Request, name: str, overload: str) -> OpRuns | None:
+def _runs_of(request: Request, name: str, overload: str) -> _OpRuns | None:
     """The runs of an op in a request's call; None where eager does not reach the op.
 
     Args:
@@ -248,11 +248,11 @@ def runs_of(request: Request, name: str, overload: str) -> OpRuns | None:
         return None
     others = [group for _, group, _ in items[1:4]]
 
-    def run_all(*every: Iterator[Given]) -> list[OpRun]:
+    def run_all(*every: Iterator[_Given]) -> list[_OpRun]:
         runs = (_run(called, group) for groups in every for group in groups)
         return [result for result in runs if result is not None]
 
-    return OpRuns(
+    return _OpRuns(
         called,
         [first, *run_all(iter(others), _vary_sizes(arguments), _vary_numbers(arguments))],
         run_all(_vary_values(arguments)),
@@ -261,7 +261,7 @@ def runs_of(request: Request, name: str, overload: str) -> OpRuns | None:
     )
 
 
-def _run(called: Any, given: Given) -> OpRun | None:
+def _run(called: Any, given: _Given) -> _OpRun | None:
     """A run on copies; None if the op rejects them."""
     own = {name: _copy(value) for name, value in given.items()}
     try:
@@ -270,8 +270,8 @@ def _run(called: Any, given: Given) -> OpRun | None:
     except Exception as error:  # noqa: BLE001 - the op may refuse its inputs by whatever it likes
         log_internal_error(error, "running a custom op")
         return None
-    wrote = [slot for slot in tensor_slots(given) if not _same(slot.of(given), slot.of(own))]
-    return OpRun(own, result, str(wrote[0]) if wrote else "")
+    wrote = [slot for slot in _tensor_slots(given) if not _same(slot.of(given), slot.of(own))]
+    return _OpRun(own, result, str(wrote[0]) if wrote else "")
 
 
 def _copy(value: Any) -> Any:
@@ -286,16 +286,16 @@ def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
     return torch.equal(torch.nan_to_num(one.detach()), torch.nan_to_num(other))
 
 
-def _find_places(given: Given) -> dict[int, list[tuple[Slot, int]]]:
+def _find_places(given: _Given) -> dict[int, list[tuple[_Slot, int]]]:
     """By size: the dims of tensors that have it."""
-    places: dict[int, list[tuple[Slot, int]]] = {}
-    for slot in tensor_slots(given):
+    places: dict[int, list[tuple[_Slot, int]]] = {}
+    for slot in _tensor_slots(given):
         for dim, size in enumerate(slot.of(given).shape):
             places.setdefault(size, []).append((slot, dim))
     return places
 
 
-def _vary_sizes(given: Given) -> Iterator[Given]:
+def _vary_sizes(given: _Given) -> Iterator[_Given]:
     for size, same in _find_places(given).items():
         groups = [tuple(same), *((place,) for place in same), *combinations(same, 2)]
         for group in list(dict.fromkeys(groups))[: 1 + len(same) + _MOST_PAIRS]:
@@ -303,7 +303,7 @@ def _vary_sizes(given: Given) -> Iterator[Given]:
                 yield _with_sizes(given, dict.fromkeys(group, size + growth))
 
 
-def _vary_all_sizes(given: Given) -> Iterator[Given]:
+def _vary_all_sizes(given: _Given) -> Iterator[_Given]:
     """All sizes changed to distinct values, equal ones alike."""
     draw, places = random.Random(0), _find_places(given)
     for _ in range(_MIXED):
@@ -311,13 +311,13 @@ def _vary_all_sizes(given: Given) -> Iterator[Given]:
         yield _with_sizes(given, {p: new[size] for size, same in places.items() for p in same})
 
 
-def _with_sizes(given: Given, places: dict[tuple[Slot, int], int]) -> Given:
+def _with_sizes(given: _Given, places: dict[tuple[_Slot, int], int]) -> _Given:
     for (slot, dim), size in places.items():
         given = _map_tensors(given, partial(repeat_slices, dim=dim, size=size), slot)
     return given
 
 
-def _vary_numbers(given: Given) -> Iterator[Given]:
+def _vary_numbers(given: _Given) -> Iterator[_Given]:
     for name, value in given.items():
         if type(value) is int:
             yield from ({**given, name: value + growth} for growth in _GROWTHS)
@@ -327,7 +327,7 @@ def _vary_numbers(given: Given) -> Iterator[Given]:
                     yield {**given, name: [v + growth * (i == index) for i, v in enumerate(value)]}
 
 
-def _vary_values(given: Given) -> Iterator[Given]:
+def _vary_values(given: _Given) -> Iterator[_Given]:
     """Other values: the order turned, the sign, all the same, half of them zero."""
     changes: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
         lambda value: value.flip(list(range(value.dim()))),
@@ -337,7 +337,7 @@ def _vary_values(given: Given) -> Iterator[Given]:
         _half,
     )
     for change in changes:
-        for only in [None, *tensor_slots(given)]:
+        for only in [None, *_tensor_slots(given)]:
             with passing_over("changing the inputs of an op"):
                 yield _map_tensors(given, change, only)
 
@@ -347,9 +347,9 @@ def _half(value: torch.Tensor) -> torch.Tensor:
     return value * keep.to(value.dtype)
 
 
-def _vary_dtypes(given: Given) -> Iterator[Given]:
+def _vary_dtypes(given: _Given) -> Iterator[_Given]:
     """Other dtypes, of all tensors or of one argument; tensors in a list are of one dtype."""
-    alone = [slot for slot in tensor_slots(given) if slot.element is None]
+    alone = [slot for slot in _tensor_slots(given) if slot.element is None]
     for dtype in (torch.float64, torch.float16, torch.bfloat16):
         for only in [None, *alone]:
             yield _map_tensors(given, partial(_as, dtype), only)
@@ -360,10 +360,10 @@ def _as(dtype: torch.dtype, value: torch.Tensor) -> torch.Tensor:
 
 
 def _map_tensors(
-    given: Given, change: Callable[[torch.Tensor], torch.Tensor], only: Slot | None
-) -> Given:
+    given: _Given, change: Callable[[torch.Tensor], torch.Tensor], only: _Slot | None
+) -> _Given:
     changed = {k: list(v) if isinstance(v, tuple | list) else v for k, v in given.items()}
-    for slot in tensor_slots(given) if only is None else [only]:
+    for slot in _tensor_slots(given) if only is None else [only]:
         tensor = change(slot.of(given).detach())
         if slot.element is None:
             changed[slot.name] = tensor
@@ -380,7 +380,7 @@ def _compile(text: str) -> CodeType:
     return compile(text, "<rule>", "eval")
 
 
-def _evaluate(text: str, given: Given) -> Any:
+def _evaluate(text: str, given: _Given) -> Any:
     """The value of an expression in a call; its text is made here, of names in the op's schema."""
     return eval(_compile(text), {"torch": torch}, dict(given))  # noqa: S307
 
@@ -388,17 +388,17 @@ def _evaluate(text: str, given: Given) -> Any:
 _NO_VALUE = (ArithmeticError, LookupError, RuntimeError)
 
 
-def _holds(text: str, runs: list[OpRun], wanted: list[Any]) -> bool:
+def _holds(text: str, runs: list[_OpRun], wanted: list[Any]) -> bool:
     """Whether an expression has the wanted value in each run; a quotient by 0 has none."""
     with suppress(*_NO_VALUE):
         return all(_evaluate(text, r.given) == value for r, value in zip(runs, wanted, strict=True))
     return False
 
 
-class ResultRule(NamedTuple):
+class _ResultRule(NamedTuple):
     """The rule of one result, in expressions of the arguments."""
 
-    source: Slot
+    source: _Slot
     """The argument whose device it has, and its dtype unless one is given."""
     shape: str | None
     """The sizes of all dims at once."""
@@ -411,7 +411,7 @@ class ResultRule(NamedTuple):
         shape = self.shape or _as_tuple([dim or next(sizes) for dim in self.dims])
         return f"{self.source}.new_empty({shape}{f', dtype={self.dtype}' if self.dtype else ''})"
 
-    def make(self, given: Given, size: Callable[[], Any]) -> torch.Tensor:
+    def make(self, given: _Given, size: Callable[[], Any]) -> torch.Tensor:
         """The fake result."""
         sizes = [size() if dim is None else _evaluate(dim, given) for dim in self.dims]
         shape = _evaluate(self.shape, given) if self.shape else sizes
@@ -420,7 +420,7 @@ class ResultRule(NamedTuple):
         return tensor
 
 
-def rules_of(runs: OpRuns) -> tuple[ResultRule, ...]:
+def _rules_of(runs: _OpRuns) -> tuple[_ResultRule, ...]:
     """One rule for each result.
 
     Raises:
@@ -438,19 +438,19 @@ def rules_of(runs: OpRuns) -> tuple[ResultRule, ...]:
     return rules
 
 
-def _check_results(run: OpRun, count: int) -> None:
+def _check_results(run: _OpRun, count: int) -> None:
     if any(not isinstance(value, torch.Tensor) for value in run.made):
         raise Unfit("it returns a value that is not a tensor and is known only at run time")
     if len(run.made) != count:
         raise Unfit("the number of tensors that it returns depends on its inputs")
-    memory = [slot.of(run.given).untyped_storage().data_ptr() for slot in tensor_slots(run.given)]
+    memory = [slot.of(run.given).untyped_storage().data_ptr() for slot in _tensor_slots(run.given)]
     if any(value.numel() and value.untyped_storage().data_ptr() in memory for value in run.made):
         raise Unfit("it returns its input or a view of it; have it return a clone")
     if any(not value.is_contiguous() for value in run.made):
         raise Unfit("its results are not contiguous in memory")
 
 
-def _is_kept(rule: ResultRule, run: OpRun, number: int) -> bool:
+def _is_kept(rule: _ResultRule, run: _OpRun, number: int) -> bool:
     """Whether a run gave what a rule says."""
     result = run.made[number]
     unknown = iter([s for s, dim in zip(result.shape, rule.dims, strict=False) if dim is None])
@@ -460,8 +460,8 @@ def _is_kept(rule: ResultRule, run: OpRun, number: int) -> bool:
     return False
 
 
-def _rule(runs: OpRuns, number: int) -> ResultRule:
-    slots = tensor_slots(runs.shapes[0].given)
+def _rule(runs: _OpRuns, number: int) -> _ResultRule:
+    slots = _tensor_slots(runs.shapes[0].given)
     if not slots:
         raise Unfit("it has no tensor argument, so the sizes of its result cannot be inferred")
     dtype, source = _dtype(runs, number, slots)
@@ -470,14 +470,14 @@ def _rule(runs: OpRuns, number: int) -> ResultRule:
     texts += [f"torch.broadcast_shapes({a}.shape, {b}.shape)" for a, b in combinations(slots, 2)]
     for text in texts:
         if _holds(text, runs.shapes, wanted):
-            return ResultRule(source, text, (), dtype)
+            return _ResultRule(source, text, (), dtype)
     if len({*map(len, wanted)}) != 1:
         raise Unfit("the number of dims of its result depends on its inputs")
     dims = tuple(_dim(runs, number, dim, slots) for dim in range(len(wanted[0])))
-    return ResultRule(source, None, dims, dtype)
+    return _ResultRule(source, None, dims, dtype)
 
 
-def _dtype(runs: OpRuns, number: int, slots: list[Slot]) -> tuple[str | None, Slot]:
+def _dtype(runs: _OpRuns, number: int, slots: list[_Slot]) -> tuple[str | None, _Slot]:
     every = [*runs.shapes, *runs.dtypes]
     results = [run.made[number] for run in every]
     pairs = list(zip(every, results, strict=True))
@@ -494,7 +494,7 @@ def _dtype(runs: OpRuns, number: int, slots: list[Slot]) -> tuple[str | None, Sl
     raise Unfit("no rule was found for the dtype of its result")
 
 
-def _dim(runs: OpRuns, number: int, dim: int, slots: list[Slot]) -> str | None:
+def _dim(runs: _OpRuns, number: int, dim: int, slots: list[_Slot]) -> str | None:
     """The rule of one size; None if it depends only on values."""
     wanted = [run.made[number].shape[dim] for run in runs.shapes]
     if any(run.made[number].shape[dim] != wanted[0] for run in runs.values):
@@ -505,7 +505,7 @@ def _dim(runs: OpRuns, number: int, dim: int, slots: list[Slot]) -> str | None:
     raise Unfit(f"no rule was found for size {dim} of its result")
 
 
-def _candidates(runs: OpRuns, slots: list[Slot], wanted: list[int]) -> Iterator[str]:
+def _candidates(runs: _OpRuns, slots: list[_Slot], wanted: list[int]) -> Iterator[str]:
     """Candidates for a size, simplest first."""
     items = [run.given for run in runs.shapes]
     if len(set(wanted)) == 1:
@@ -534,7 +534,7 @@ def _candidates(runs: OpRuns, slots: list[Slot], wanted: list[int]) -> Iterator[
             yield f"({size} - {window}) // {step} + 1"
 
 
-def _numbers(given: Given) -> Iterator[str]:
+def _numbers(given: _Given) -> Iterator[str]:
     for name, value in given.items():
         if type(value) is int:
             yield name
@@ -542,7 +542,7 @@ def _numbers(given: Given) -> Iterator[str]:
             yield from (f"{name}[{index}]" for index in range(len(value)))
 
 
-def _lines(text: str, given: list[Given], wanted: list[int]) -> Iterator[str]:
+def _lines(text: str, given: list[_Given], wanted: list[int]) -> Iterator[str]:
     """`scale * value + offset`, and `(value + offset) // step`, through all runs."""
     with suppress(*_NO_VALUE):
         values = [_evaluate(text, group) for group in given]

@@ -11,7 +11,7 @@ import ast
 from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Rewritten, Source
 from export_engine.fixes.rules.factories import by_arange
 
-SAME = [
+_SAME = (
     *("abs", "absolute", "add", "arccos", "arcsin", "arctan", "ceil", "cos", "cosh"),
     *("cumsum", "divide", "exp", "expm1", "floor", "isfinite", "isinf", "isnan", "log"),
     *("log10", "log1p", "log2", "logical_and", "logical_not", "logical_or", "matmul"),
@@ -21,8 +21,8 @@ SAME = [
     *("amax", "amin", "arctan2", "argmax", "argmin", "cumprod", "deg2rad", "diff", "dstack"),
     *("hstack", "hypot", "kron", "logaddexp", "moveaxis", "rad2deg", "ravel", "round", "sinc"),
     *("squeeze", "swapaxes", "tril", "triu", "vstack"),
-]
-CALLED = {name: name for name in SAME} | {
+)
+_CALLED = {name: name for name in _SAME} | {
     "clip": "clamp",
     "max": "amax",
     "min": "amin",
@@ -31,7 +31,7 @@ CALLED = {name: name for name in SAME} | {
     "rint": "round",
     "expand_dims": "unsqueeze",
 }
-FORMULAS = {
+_FORMULAS = {
     "interp": "(lambda *given: (lambda x, xp, fp: (lambda at: fp[at - 1] + (fp[at] - fp[at - 1]) "
     "* ((x - xp[at - 1]) / (xp[at] - xp[at - 1])).clamp(0, 1))"
     "({torch}.searchsorted(xp, x).clamp(1, xp.shape[0] - 1)))"
@@ -39,23 +39,24 @@ FORMULAS = {
     "ptp": "(lambda x, dim=(), keepdim=False: x.amax(dim, keepdim) - x.amin(dim, keepdim))",
 }
 """Functions that torch does not have: what is called in their place, with `{torch}`."""
-BOUNDS = {"maximum": "min", "minimum": "max"}
+_BOUNDS = {"maximum": "min", "minimum": "max"}
 """What `torch.clamp` calls the number that one of these is given beside an array."""
-KEYWORDS = {"axis": "dim", "keepdims": "keepdim", "a_min": "min", "a_max": "max"}
-_METHODS = (
-    *("sum", "mean", "prod", "cumsum", "reshape", "all", "any", "argmax", "argmin", "cumprod"),
-    *("flatten", "ravel", "round", "squeeze", "swapaxes"),
-)
-_OTHERS = {"clip": "clamp", "copy": "clone", "max": "amax", "min": "amin"}
-METHODS = {name: name for name in _METHODS} | _OTHERS
+_KEYWORDS = {"axis": "dim", "keepdims": "keepdim", "a_min": "min", "a_max": "max"}
+_METHODS = {
+    name: name
+    for name in (
+        *("sum", "mean", "prod", "cumsum", "reshape", "all", "any", "argmax", "argmin", "cumprod"),
+        *("flatten", "ravel", "round", "squeeze", "swapaxes"),
+    )
+} | {"clip": "clamp", "copy": "clone", "max": "amax", "min": "amin"}
 _WINDOWS = {"hanning": "hann", "hamming": "hamming", "blackman": "blackman", "bartlett": "bartlett"}
-MADE = {name: (f"{ours}_window", "{0}, False") for name, ours in _WINDOWS.items()} | {
+_MADE = {name: (f"{ours}_window", "{0}, False") for name, ours in _WINDOWS.items()} | {
     "kaiser": ("kaiser_window", "{0}, False, {1}"),
     "linspace": ("linspace", "{0}, {1}, {2}"),
 }
 """Of functions that make an array of a size, torch's and what it is given."""
-TAKES_DTYPE = ("zeros", "ones", "arange", "linspace")
-DTYPES = {
+_TAKES_DTYPE = ("zeros", "ones", "arange", "linspace")
+_DTYPES = {
     **{text: text for text in ("float16", "float32", "float64", "complex64", "complex128")},
     **{text: text for text in ("int8", "int16", "int32", "int64", "uint8", "bool")},
     "bool_": "bool",
@@ -67,10 +68,8 @@ DTYPES = {
 }
 """torch's dtype by NumPy's name of it, or Python's class. That `int` has 64 bits also holds on
 Windows since NumPy 2."""
-CAST = {"FloatTensor": "float32", "DoubleTensor": "float64", "LongTensor": "int64"}
+_CAST = {"FloatTensor": "float32", "DoubleTensor": "float64", "LongTensor": "int64"}
 """Classes that make a tensor of an array, and the dtype of each."""
-
-
 _BACK = ("from_numpy", "as_tensor", "tensor")
 _PLACED = ("dtype", "device")
 """Keywords that `Tensor.to` also accepts."""
@@ -184,7 +183,7 @@ class _Arrays:
             return True
         if isinstance(owner, ast.Name) and owner.id in self.numpy:
             return self._numpy_function(node, function)
-        if self.of(owner) in self.source.names_of("torch") and name in (*_BACK, *CAST):
+        if self.of(owner) in self.source.names_of("torch") and name in (*_BACK, *_CAST):
             self._back(node, function)
             return False
         if self.is_array(owner):
@@ -200,13 +199,13 @@ class _Arrays:
         if text is not None:
             self._replace(node, text)
             return True
-        called, formula = CALLED.get(function.attr), FORMULAS.get(function.attr)
+        called, formula = _CALLED.get(function.attr), _FORMULAS.get(function.attr)
         if called is None and formula is None:
             raise CannotRewrite(f"`{self.of(function)}` has no torch equivalent here")
         arrays = [self.is_array(argument) for argument in node.args]
         if not any(arrays):
             raise CannotRewrite(f"`{self.of(node)}` computes with NumPy's own values")
-        bound = BOUNDS.get(function.attr)
+        bound = _BOUNDS.get(function.attr)
         if bound and len(arrays) == 2 and not all(arrays):
             called = "clamp"
             for argument, array in zip(node.args, arrays, strict=True):
@@ -221,7 +220,7 @@ class _Arrays:
     def _replace_constructor(self, node: ast.Call, name: str) -> str | None:
         """An expression equal to a call that creates an array of a given size, or None."""
         names = [keyword.arg for keyword in node.keywords]
-        if names == ["dtype"] and name in TAKES_DTYPE:
+        if names == ["dtype"] and name in _TAKES_DTYPE:
             dtype = self._dtype(node.keywords[0].value)
             text = self._replace_constructor(ast.Call(node.func, node.args, []), name)
             rounds = name == "linspace" and "float" not in f"{dtype}"  # down, and not towards 0
@@ -237,7 +236,7 @@ class _Arrays:
             return f"({start} + {width} * {torch}.arange({steps}, dtype={torch}.float64))"
         if names:
             return None
-        function, form = MADE.get(name, ("", ""))
+        function, form = _MADE.get(name, ("", ""))
         if form and len(texts) == form.count("{"):
             text = f"f({form.format(*texts)}, dtype={torch}.float64)"
             call = ast.parse(text, mode="eval").body
@@ -255,13 +254,13 @@ class _Arrays:
         name, texts = function.attr, [self.of(keyword) for keyword in node.keywords]
         if any(k.arg not in _PLACED or self._uses_array(k.value) for k in node.keywords):
             raise CannotRewrite(f"`{self.of(function)}` does more than convert its value")
-        if name in CAST:
+        if name in _CAST:
             if texts:
                 return
-            texts = [f"{self.torch}.{CAST[name]}"]
+            texts = [f"{self.torch}.{_CAST[name]}"]
         self._replace(function, "")
         start, end = self.source.end(node.args[0]), self.source.end(node)
-        copied = ["copy=True"] if name == "tensor" or name in CAST else []
+        copied = ["copy=True"] if name == "tensor" or name in _CAST else []
         if texts:
             self.pieces.append(Piece(start, end, f").to({', '.join([*texts, *copied])})"))
         elif copied:
@@ -285,10 +284,10 @@ class _Arrays:
                 pass
             case _:
                 return None
-        return f"{self.torch}.{DTYPES[name]}" if name in DTYPES else None
+        return f"{self.torch}.{_DTYPES[name]}" if name in _DTYPES else None
 
     def _method(self, node: ast.Call, function: ast.Attribute) -> bool:
-        called = METHODS.get(function.attr)
+        called = _METHODS.get(function.attr)
         if function.attr == "transpose" and len(node.args) > 1:
             called = "permute"
         if called is None or any(self._uses_array(argument) for argument in node.args):
@@ -300,10 +299,10 @@ class _Arrays:
     def _keywords(self, node: ast.Call) -> None:
         for keyword in node.keywords:
             name = keyword.arg or ""
-            if name not in KEYWORDS or self._uses_array(keyword.value):
+            if name not in _KEYWORDS or self._uses_array(keyword.value):
                 raise CannotRewrite(f"`{name}` of a NumPy function has no torch equivalent here")
             start = self.source.start(keyword)
-            self.pieces.append(Piece(start, start + len(name), KEYWORDS[name]))
+            self.pieces.append(Piece(start, start + len(name), _KEYWORDS[name]))
 
     def _rename(self, function: ast.Attribute, name: str) -> None:
         end = self.source.end(function)
