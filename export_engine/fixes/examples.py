@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from export_engine.attempt import Failed, Fix, Request
@@ -96,8 +97,7 @@ def _of_pins(shapes: Shapes, dims: Sequence[InputDim]) -> Iterator[Fix]:
     leaves = {path: list(leaf) for path, leaf in shapes.leaves.items()}
     for dim in dims:
         leaves[dim.place.path][max(dim.place.position, 0)] = Pinned(dim.example)
-    specs = {path: tuple(leaf) for path, leaf in leaves.items()}
-    pinned = Shapes(specs, shapes.bounds, shapes.assumptions, shapes.unbacked)
+    pinned = replace(shapes, leaves={path: tuple(leaf) for path, leaf in leaves.items()})
     yield change_shapes(
         shapes,
         pinned,
@@ -119,15 +119,14 @@ def _including(shapes: Shapes, dim: InputDim) -> Shapes | None:
         size, rest = divmod(dim.example - wanted.offset, wanted.scale)
         if rest:
             return None
-        bounds = dict(shapes.bounds)
-        bounds[wanted.name] = _stretch(shapes.bounds.get(wanted.name, Bounds()), size)
-        return Shapes(shapes.leaves, bounds)
+        wider = _stretch(shapes.bounds.get(wanted.name, Bounds()), size)
+        return replace(shapes, bounds={**shapes.bounds, wanted.name: wider})
     if not isinstance(wanted, Auto | Dynamic):
         return None
     stretched = type(wanted)(*_stretch(Bounds(wanted.low, wanted.high), dim.example))
     specs = list(shapes.leaves[dim.place.path])
     specs[max(dim.place.position, 0)] = stretched
-    return Shapes({**shapes.leaves, dim.place.path: tuple(specs)}, shapes.bounds)
+    return replace(shapes, leaves={**shapes.leaves, dim.place.path: tuple(specs)})
 
 
 def _stretch(bounds: Bounds, size: int) -> Bounds:
