@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from export_engine.attempt.agreement import Agreement, Verdict
+from export_engine.attempt.agreement import Agreement, Trial, Verdict
 from export_engine.attempt.decomposition import Level
 from export_engine.attempt.request import Request
 from export_engine.record import Record
@@ -64,10 +64,19 @@ class Exported(Attempt):
         return self.agreement.verdict if self.agreement is not None else "not checked"
 
     @property
+    def trials(self) -> tuple[Trial, ...]:
+        """Those of its agreement; none without one."""
+        return self.agreement.trials if self.agreement is not None else ()
+
+    @property
+    def rejects_example(self) -> bool:
+        """Whether the program was run on the example, and rejected it."""
+        return any(trial.outcome == "refused" and not trial.sizes for trial in self.trials)
+
+    @property
     def agrees_elsewhere(self) -> bool:
         """Whether it agrees with eager, and was compared at other sizes than the example's."""
-        trials = self.agreement.trials if self.agreement is not None else ()
-        other = any(trial.sizes and trial.outcome == "agrees" for trial in trials)
+        other = any(trial.sizes and trial.outcome == "agrees" for trial in self.trials)
         return self.verdict == "agrees" and other
 
     def __repr__(self) -> str:

@@ -211,8 +211,7 @@ def as_failure(attempt: Exported) -> Failed | None:
 
     None where no call was refused, or for no condition that a line of the model's asked for.
     """
-    trials = attempt.agreement.trials if attempt.agreement is not None else ()
-    refused = next((trial for trial in trials if trial.outcome == "refused"), None)
+    refused = next((trial for trial in attempt.trials if trial.outcome == "refused"), None)
     facts = size_facts(attempt) if refused is not None else None
     if facts is None or refused is None:
         return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial, reduce
 from itertools import islice
 from typing import Any
 
@@ -11,7 +12,13 @@ from export_engine.capture import as_exported, model_kept
 from export_engine.defects import log_internal_error
 from export_engine.diagnose import SizesViolated, is_unrolled
 from export_engine.fixes.excluded_calls import calls_without, resize
-from export_engine.fixes.try_fixes import list_problems, read_failure, tell, try_request
+from export_engine.fixes.try_fixes import (
+    both_titles,
+    list_problems,
+    read_failure,
+    tell,
+    try_request,
+)
 from export_engine.process import ELSEWHERE, Deadline
 from export_engine.record import sizes_shown, sizes_tried
 from export_engine.traced_sizes import example_sizes, leaf_values, name_of
@@ -89,27 +96,26 @@ def keeping_all_sizes(attempt: Failed) -> Iterator[Fix]:
 def _try_options(failed: Failed, names: list[Option]) -> Fix | None:
     """The fix that some options are; None where they give no program, or a wrong one."""
     request, diagnosis = read_failure(failed)
-    options = request.options | {*names}
     tell(f"trying the switch {' with '.join(names)}")
-    attempt = try_request(request.with_changes(options=options))
+    attempt = try_request(with_options(request, names))
     if not isinstance(attempt, Exported) or _is_wrong(attempt):
         return None
     rejected = _describe_rejected(attempt, failed)
     if rejected is None:
         return None
     rejected = rejected or describe_refused(attempt)
-    (title, *more), whys, losses = zip(*(_OPTIONS[name] for name in names), strict=True)
+    whys, losses = zip(*(_OPTIONS[name][1:] for name in names), strict=True)
     seen = _find_small_agreement(attempt) if _OBLIVIOUS in names else ""
     if seen:
         whys, losses = (*whys, seen), losses[1:]
     return Fix(
         kind="options",
-        title=", and ".join([title, *(f"{value[0].lower()}{value[1:]}" for value in more)]),
+        title=title_of_options(names),
         why=" ".join(whys),
         lossy=_OBLIVIOUS in names and not seen,
         narrows=bool(rejected),
         gives_up=" ".join([*losses, rejected]).rstrip(),
-        change=lambda request: request.with_changes(options=request.options | {*names}),
+        change=partial(with_options, options=names),
         before="",
         after=" ".join(names),
         stack=diagnosis.stack,
@@ -117,13 +123,22 @@ def _try_options(failed: Failed, names: list[Option]) -> Fix | None:
     )
 
 
+def with_options(request: Request, options: Iterable[Option]) -> Request:
+    """The request with some options of the export besides its own."""
+    return request.with_changes(options=request.options | {*options})
+
+
+def title_of_options(options: Iterable[Option]) -> str:
+    """The title of a fix that sets some options."""
+    return reduce(both_titles, (_OPTIONS[name][0] for name in options))
+
+
 def _find_small_agreement(found: Exported) -> str:
     """At which sizes of 0 and 1 eager was run beside the program, and agreed; empty if at none.
 
     Sizes at which eager fails are none of the model's.
     """
-    trials = found.agreement.trials if found.agreement is not None else ()
-    small = [trial for trial in trials if any(size < _LEAST for size in trial.sizes.values())]
+    small = [trial for trial in found.trials if any(size < _LEAST for size in trial.sizes.values())]
     agreed = [trial.sizes for trial in small if trial.outcome == "agrees"]
     if agreed:
         return f"The program agrees with eager at {sizes_tried(agreed)}."
@@ -137,7 +152,7 @@ def _find_small_agreement(found: Exported) -> str:
 
 def describe_refused(found: Exported, least: int = 0) -> str:
     """A sentence on sizes that the program rejects and the model takes, of those that were run."""
-    for trial in found.agreement.trials if found.agreement is not None else ():
+    for trial in found.trials:
         if trial.outcome == "refused" and trial.sizes and min(trial.sizes.values()) >= least:
             return describe_rejected(trial.sizes)
     return ""
@@ -209,8 +224,4 @@ def _result(called: Any, call: Request, restore: Callable[[], object]) -> Any:
 
 def _is_wrong(found: Exported) -> bool:
     """Whether a program differs from eager, or rejects the example."""
-    if found.agreement is None:
-        return False
-    trials = found.agreement.trials
-    own = any(trial.outcome == "refused" and not trial.sizes for trial in trials)
-    return own or found.verdict == "differs"
+    return found.rejects_example or found.verdict == "differs"

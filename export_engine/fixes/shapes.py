@@ -141,8 +141,8 @@ def _as_fix(answer: _Answer, before: Shapes, attempt: Failed) -> Fix:
 
 def _find_rejected_example(found: Exported) -> NoFix | None:
     """Why a program is not a fix: it rejects the example, as where the call replaces a table."""
-    request, trials = found.request, found.agreement.trials if found.agreement else ()
-    if request is None or not any(t.outcome == "refused" and not t.sizes for t in trials):
+    request = found.request
+    if request is None or not found.rejects_example:
         return None
     try:
         with as_exported(request), model_kept(request.target):
@@ -275,7 +275,7 @@ def _unify(shapes: Shapes, values: Mapping[str, Any]) -> tuple[Shapes, dict[str,
         return replace(spec, name=names.get(spec.name, spec.name))
 
     leaves = {path: tuple(map(rename, specs)) for path, specs in shapes.leaves.items()}
-    return Shapes(leaves, shapes.bounds), names
+    return replace(shapes, leaves=leaves), names
 
 
 def _title(answer: _Answer, lost: list[ShapeViolation]) -> str:

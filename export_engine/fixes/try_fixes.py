@@ -96,9 +96,24 @@ def telling(progress: Report | None) -> Iterator[None]:
 
 
 def tell(text: str, what: str = "fix") -> None:
-    """Says what a search for fixes does next, or what it found."""
+    """Says what a search for fixes does next, also by a fix's title, or what it found."""
     if (report := _report.get()) is not None:
-        report(Progress(0, 0, text, what))
+        report(Progress(0, 0, lower_first(text) if what == "fix" else text, what))
+
+
+def lower_first(text: str) -> str:
+    """A text that begins in lower case, to follow others in a sentence."""
+    return f"{text[:1].lower()}{text[1:]}"
+
+
+def both_titles(first: str, second: str) -> str:
+    """The titles of two fixes as one of both: `Do this, do that, and bound n`."""
+    *done, last = first.split(_AND)
+    parts = [*done, last, *lower_first(second).split(_AND)]
+    return f"{', '.join(parts[:-1])}{_AND}{parts[-1]}"
+
+
+_AND = ", and "
 
 
 _report: ContextVar[Report | None] = ContextVar("report", default=None)
@@ -117,8 +132,7 @@ def _check(attempt: Exported) -> Agreement:
         agreement = check(attempt)
         baked = momentary_values(attempt, caches=False) if agreement.verdict == "agrees" else []
     except NameTaken as error:
-        text = str(error).rstrip(".")
-        return Agreement((), reason=f"{text[0].lower()}{text[1:]}")
+        return Agreement((), reason=lower_first(str(error).rstrip(".")))
     except NotCallable as error:
         return Agreement((Trial({}, "refused"),), reason=str(error))
     except Exception as error:  # noqa: BLE001 - kept; inputs that cannot be created again, for one

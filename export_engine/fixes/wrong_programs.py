@@ -50,10 +50,9 @@ def of_program(attempt: Attempt) -> Iterator[Fix]:
 
 def _at_a_size(attempt: Exported) -> Iterator[Fix]:
     """Lossless fixes of a program that differs from eager at some sizes, and agrees at others."""
-    trials = attempt.agreement.trials if attempt.agreement is not None else ()
-    wrong = next((trial for trial in trials if trial.outcome == "differs" and trial.place), None)
+    wrong = next((t for t in attempt.trials if t.outcome == "differs" and t.place), None)
     if wrong is not None:
-        fixes = mend_wrong_size(attempt, wrong, trials)
+        fixes = mend_wrong_size(attempt, wrong, attempt.trials)
         yield from (fix for fix in fixes if not fix.lossy and not fix.narrows)
 
 
@@ -72,9 +71,9 @@ def _keeping_all_sizes(attempt: Exported) -> Iterator[Fix]:
 _SMALL = 2
 _MOST_FIXES = 3
 _MOST_ROUNDS = 4
-_OPTIONS: tuple[frozenset[Option], ...] = (
-    frozenset({"backed_size_oblivious"}),
-    frozenset({"backed_size_oblivious", "prefer_deferred_runtime_asserts_over_guards"}),
+_OPTIONS: tuple[tuple[Option, ...], ...] = (
+    ("backed_size_oblivious",),
+    ("backed_size_oblivious", "prefer_deferred_runtime_asserts_over_guards"),
 )
 
 
@@ -186,10 +185,8 @@ def _as_spec(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
         return
     attempt = try_request(request.with_changes(shapes=asked))
     after, attempt = with_answers(attempt, request, asked, _MOST_ROUNDS)
-    outcome = _outcome(attempt, trial) if isinstance(attempt, Exported) else "differs"
-    if outcome == "differs":
+    if not isinstance(attempt, Exported) or (outcome := _outcome(attempt, trial)) == "differs":
         return
-    assert isinstance(attempt, Exported)
     yield change_shapes(
         before,
         after,
@@ -206,32 +203,24 @@ def _as_spec(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
 def _with_options(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
     """torch's options by which it keeps the condition, and the program rejects what breaks it."""
     for options in _OPTIONS:
-        if options <= request.options:
+        if request.options.issuperset(options):
             continue
-        attempt = try_request(_with(request, options))
-        outcome = _outcome(attempt, trial) if isinstance(attempt, Exported) else "differs"
-        if outcome == "differs":
+        attempt = try_request(export_options.with_options(request, options))
+        if not isinstance(attempt, Exported) or (outcome := _outcome(attempt, trial)) == "differs":
             continue
-        assert isinstance(attempt, Exported)
-        deferred = len(options) > 1
         yield Fix(
             kind="options",
-            title="Treat sizes 0 and 1 like any other"
-            + (", and keep guards on sizes as runtime assertions" if deferred else ""),
+            title=export_options.title_of_options(options),
             why="torch then allows sizes 0 and 1, and keeps the condition. "
             + (_describe_agreement(trial) if outcome == "agrees" else ""),
             narrows=outcome == "refused",
             gives_up="" if outcome == "agrees" else export_options.describe_rejected(trial.sizes),
-            change=partial(_with, options=options),
-            after=" ".join(sorted(options)),
+            change=partial(export_options.with_options, options=options),
+            after=" ".join(options),
             stack=stack,
             leads_to=attempt,
         )
         return
-
-
-def _with(request: Request, options: frozenset[Option]) -> Request:
-    return request.with_changes(options=request.options | options)
 
 
 def _keep_out(
@@ -295,9 +284,9 @@ def _is_within(bounds: Bounds, size: int) -> bool:
 
 def _outcome(found: Exported, trial: Trial) -> str:
     """The outcome of a fixed program at the sizes: `agrees`, `refused`, or `differs`."""
-    if found.agreement is None or found.verdict != "agrees":
+    if found.verdict != "agrees":
         return "differs"
-    same = [t.outcome for t in found.agreement.trials if t.sizes == trial.sizes]
+    same = [t.outcome for t in found.trials if t.sizes == trial.sizes]
     return same[0] if same and same[0] in ("agrees", "refused") else "differs"
 
 

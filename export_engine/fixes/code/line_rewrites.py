@@ -27,7 +27,6 @@ from export_engine.attempt import (
 from export_engine.diagnose import DataDependent, SizeLookedUp, diagnose, formats_a_tensor
 from export_engine.fixes.code import line_rules
 from export_engine.fixes.code.eager_trials import agrees, agrees_at
-from export_engine.fixes.code.line_rules import clone_branch_results, clone_new_operands
 from export_engine.fixes.code.numpy_to_torch import with_torch
 from export_engine.fixes.code.sizes import LENGTHS, agrees_at_many_sizes, by_ops, symbolic
 from export_engine.fixes.code.text_edits import CannotRewrite, Rewritten, Source
@@ -155,7 +154,7 @@ _COPY = _Way(
     (Kind.COND_ALIASES,),
     "Clone on line {line}",
     "A branch of torch.cond must return new tensors and must not mutate its inputs.",
-    clone_branch_results,
+    line_rules.clone_branch_results,
 )
 
 
@@ -242,7 +241,7 @@ _WAYS = (
         line_rules.write_in_the_open,
     ),
     _COPY,
-    _COPY._replace(kinds=(Kind.COND_MUTATES,), rewrite=clone_new_operands),
+    _COPY._replace(kinds=(Kind.COND_MUTATES,), rewrite=line_rules.clone_new_operands),
     _COPY._replace(
         kinds=(Kind.COND_MUTATES,),
         gives_up="The branch writes to a copy, so its caller does not see the new values.",

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import islice
 from typing import NamedTuple, TypeGuard
 
@@ -38,7 +38,6 @@ from export_engine.fixes.code.text_edits import (
     with_way,
 )
 from export_engine.fixes.code.try_edit import (
-    both_titles,
     find_bounds_fix,
     further,
     leads_on,
@@ -56,7 +55,7 @@ from export_engine.fixes.excluded_calls import (
     iter_excluded_calls,
 )
 from export_engine.fixes.rewrite.rewriting import rewrite as rewrite_control_flow
-from export_engine.fixes.try_fixes import list_problems, read_failure, tell
+from export_engine.fixes.try_fixes import both_titles, list_problems, read_failure, tell
 from export_engine.source import Location, code_of, original_file
 from export_engine.traced_sizes import ShapeViolation, assumable
 
@@ -75,7 +74,7 @@ def suggest_size_branch(attempt: Failed) -> Iterator[Fix]:
         narrower: Fix | None = None
         for way in _WAYS if branch.others else ():
             title = way.title.format(line=line)
-            tell(f"{title[0].lower()}{title[1:]}")
+            tell(title)
             try:
                 if way.rewrite is None:
                     edit = rewrite_control_flow(request, original_file(file), text, at).edit
@@ -90,7 +89,7 @@ def suggest_size_branch(attempt: Failed) -> Iterator[Fix]:
             if fix is None:
                 continue
             title = fix.title
-            if way.rewrite is copy_slices:
+            if way.rewrite is _copy_slices:
                 title = title.replace(_SLICE, "copy another slice")
             beyond = fix.narrows and way.rewrite is not None  # else it may need more than bounds do
             fix = replace(fix, title=title, why=way.why, beyond_bounds=beyond)
@@ -103,8 +102,8 @@ def suggest_size_branch(attempt: Failed) -> Iterator[Fix]:
             return
 
 
-class _Branch(NamedTuple):
-    """A line that asks for sizes."""
+class _Condition(NamedTuple):
+    """A line at which code checks sizes."""
 
     place: Location
     others: list[Request]
@@ -113,20 +112,20 @@ class _Branch(NamedTuple):
     """The Dims that it requires."""
 
 
-def _find_branches(attempt: Failed) -> list[_Branch]:
+def _find_branches(attempt: Failed) -> list[_Condition]:
     """The lines that ask for a size, the first file's; or the one that asks a ShapesSpec's."""
     request, diagnosis = read_failure(attempt)
     facts, shapes = diagnosis.facts, request.shapes
     if isinstance(facts, UnbackedSize) and diagnosis.stack and shapes is not None:
         asked = assumable(attempt, facts.asked)
         calls = [c.request for e in asked for c in iter_excluded_calls(request, shapes, e)]
-        return [_Branch(diagnosis.stack[-1], calls)]
+        return [_Condition(diagnosis.stack[-1], calls)]
     groups: dict[int, list[ShapeViolation]] = {}
     for problem in facts.problems if isinstance(facts, SizesViolated) else ():
         if problem.stack and problem.excluded and not is_unrolled(problem.stack):
             groups.setdefault(problem.stack[-1].line, []).append(problem)
     return [
-        _Branch(
+        _Condition(
             problems[0].stack[-1],
             [call for p in problems for _, call in islice(calls_without(request, p), _MOST_SIZES)],
             frozenset(problem.text for problem in problems),
@@ -135,7 +134,7 @@ def _find_branches(attempt: Failed) -> list[_Branch]:
     ]
 
 
-def _try_branch(attempt: Failed, edit: Edit, asked: _Branch, title: str) -> Fix | None:
+def _try_branch(attempt: Failed, edit: Edit, asked: _Condition, title: str) -> Fix | None:
     """A way of a branch, once it was tried, with what has to be done beside it."""
     request, diagnosis = read_failure(attempt)
     if not agrees_at(request, edit, asked.others):
@@ -170,7 +169,7 @@ def _fails_at_next_branch(found: Attempt | None, request: Request, edit: Edit) -
 
 
 def _with_more(
-    request: Request, edit: Edit, asked: _Branch
+    request: Request, edit: Edit, asked: _Condition
 ) -> tuple[Edit, Attempt | None, list[str]]:
     """The attempt with an edit, and with further edits for the same requirement.
 
@@ -190,7 +189,7 @@ def _with_more(
 
 
 def _rewrite_at(
-    request: Request, edit: Edit, place: Location, asked: _Branch
+    request: Request, edit: Edit, place: Location, asked: _Condition
 ) -> tuple[Edit, str] | None:
     """An edit with one more place rewritten, and what was done there; None where nothing helps."""
     text, line = text_in_effect(with_edit(request, edit).edits, place.file, place.line)
@@ -203,7 +202,7 @@ def _rewrite_at(
 
 
 def _find_left(
-    found: Attempt | None, asked: _Branch, *, tied: bool = False
+    found: Attempt | None, asked: _Condition, *, tied: bool = False
 ) -> list[ShapeViolation]:
     """The same that is required of a size still: a branch that both ways of a program need.
 
@@ -219,10 +218,10 @@ def _find_left(
 # -- one way of a branch ---------------------------------------------------------------------------
 
 
-Branch = ast.If | ast.IfExp
+_Branch = ast.If | ast.IfExp
 
 
-def find_branch(source: Source, line: int) -> tuple[ast.stmt, Branch]:
+def find_branch(source: Source, line: int) -> tuple[ast.stmt, _Branch]:
     """The `if` whose test is at a line, else the conditional expression, with its statement."""
     statements = [node for node in ast.walk(source.function) if isinstance(node, ast.stmt)]
     for statement in statements:
@@ -236,7 +235,7 @@ def find_branch(source: Source, line: int) -> tuple[ast.stmt, Branch]:
     raise CannotRewrite("there is no branch at that line")
 
 
-def _find_ways(text: str, line: int) -> tuple[Source, Branch, list[tuple[bool, list[ast.AST]]]]:
+def _find_ways(text: str, line: int) -> tuple[Source, _Branch, list[tuple[bool, list[ast.AST]]]]:
     """The branch at a line, and the nodes of either way: of that which is taken first."""
     source = Source(text, line)
     branch = find_branch(source, line)[1]
@@ -247,7 +246,7 @@ def _find_ways(text: str, line: int) -> tuple[Source, Branch, list[tuple[bool, l
     return source, branch, ways
 
 
-def one_way(text: str, line: int, taken: bool) -> Rewritten:
+def _one_way(text: str, line: int, taken: bool) -> Rewritten:
     """The text with the branch at a line replaced by what it guards, or by what its `else` does.
 
     Raises:
@@ -276,7 +275,7 @@ def one_way(text: str, line: int, taken: bool) -> Rewritten:
     return source.replace([with_way(source, branch, block)])
 
 
-def missing_to_multiple(text: str, line: int) -> Rewritten:
+def _missing_to_multiple(text: str, line: int) -> Rewritten:
     """The text with `if rest: x = pad(x, k - rest)` always padded, by `(k - rest) % k`.
 
     So is `if n % 2: x = pad(x, 1)`, by `n % 2`, and `k - rest if rest else 0` is `(k - rest) % k`.
@@ -286,11 +285,11 @@ def missing_to_multiple(text: str, line: int) -> Rewritten:
     for taken, way in ways:
         pieces = [*_wrap_differences(source, way, rests), *_pad_by_rest(source, branch, way)]
         if pieces:
-            return one_way(source.replace(pieces).text, line, taken)
+            return _one_way(source.replace(pieces).text, line, taken)
     raise CannotRewrite("that line computes no padding to a multiple")
 
 
-def pad_up(text: str, line: int) -> Rewritten:
+def _pad_up(text: str, line: int) -> Rewritten:
     """The text of `missing_to_multiple`, padded by `(n + k - 1) // k * k - n`.
 
     torch knows that n and this amount sum to a multiple. torch.cat takes no zeros that may be
@@ -314,10 +313,10 @@ def pad_up(text: str, line: int) -> Rewritten:
                 by = _as_factor(source, multiple)
                 less = str(int(by) - 1) if by.isdecimal() else f"{by} - 1"
                 whole = f"({n} + {less}) // {by} * {by} - {n}"
-                pieces.append(Piece(source.start(node), source.end(node), f"({whole})"))
+                pieces.append(source.put(node, f"({whole})"))
     if not pieces:
         raise CannotRewrite("that line computes no padding to a multiple")
-    return one_way(source.replace(pieces).text, line, True)
+    return _one_way(source.replace(pieces).text, line, True)
 
 
 def _is_rest(node: ast.AST) -> TypeGuard[ast.BinOp]:
@@ -347,10 +346,10 @@ def _pad_joined(source: Source, way: list[ast.AST]) -> Iterator[Piece]:
                 later = "0, 0, " * (len(sizes) - 1 - at)
                 ends = f"({later}0, {source.of(sizes[at])})"
                 text = f"torch.nn.functional.pad({source.of(of)}, {ends})"
-                yield Piece(source.start(node), source.end(node), text)
+                yield source.put(node, text)
 
 
-def without_early_return(text: str, line: int) -> Rewritten:
+def _without_early_return(text: str, line: int) -> Rewritten:
     """The text without `if rest == 0: return x`, where what follows pads by `k - rest`."""
     source, branch, _ = _find_ways(text, line)
     match branch:
@@ -362,10 +361,10 @@ def without_early_return(text: str, line: int) -> Rewritten:
     pieces = _wrap_differences(source, later, rests)
     if not pieces:
         raise CannotRewrite("no later line computes a padding to a multiple")
-    return one_way(source.replace(pieces).text, line, False)
+    return _one_way(source.replace(pieces).text, line, False)
 
 
-def crop_always(text: str, line: int) -> Rewritten:
+def _crop_always(text: str, line: int) -> Rewritten:
     """The text with `if missing: x = x[:, :-missing]` always cropped, by a copy by index.
 
     So is `x[:, :-missing] if missing else x`.
@@ -374,13 +373,13 @@ def crop_always(text: str, line: int) -> Rewritten:
     for taken, way in ways:
         pieces = list(_find_ends(source, branch.test, way))
         if pieces:
-            rewritten = one_way(source.replace(pieces).text, line, taken)
+            rewritten = _one_way(source.replace(pieces).text, line, taken)
             block = branch.body if taken else branch.orelse
             count = len(block) if isinstance(block, list) else 1
             first = branch.lineno if isinstance(branch, ast.If) else line
             for number in range(first, first + count):
                 with suppress(CannotRewrite):
-                    rewritten = copy_slices(rewritten.text, number)
+                    rewritten = _copy_slices(rewritten.text, number)
             return rewritten
     raise CannotRewrite("that line crops nothing")
 
@@ -391,7 +390,7 @@ def _find_ends(source: Source, test: ast.expr, way: list[ast.AST]) -> Iterator[P
     for node in way:
         match node:
             case ast.Subscript(ast.Name() | ast.Attribute() as of, index):
-                for dim, part in dims_of(index):
+                for dim, part in _dims_of(index):
                     match part:
                         case ast.Slice(upper=ast.UnaryOp(ast.USub(), missing) as upper):
                             if ast.unparse(missing) in tested:
@@ -416,7 +415,7 @@ def _as_factor(source: Source, node: ast.expr) -> str:
     return f"({text})" if isinstance(node, ast.BinOp | ast.UnaryOp | ast.IfExp) else text
 
 
-def _pad_by_rest(source: Source, branch: Branch, way: list[ast.AST]) -> Iterator[Piece]:
+def _pad_by_rest(source: Source, branch: _Branch, way: list[ast.AST]) -> Iterator[Piece]:
     """Each 1 among the widths of a pad as `n % 2`, where a size is tested for being odd."""
     match branch.test:
         case ast.BinOp(_, ast.Mod(), ast.Constant(2)):
@@ -431,7 +430,7 @@ def _pad_by_rest(source: Source, branch: Branch, way: list[ast.AST]) -> Iterator
 # -- slices as copies by index ---------------------------------------------------------------------
 
 
-def copy_slices(text: str, line: int) -> Rewritten:
+def _copy_slices(text: str, line: int) -> Rewritten:
     """The text with the slices of tensors that a line reads as index_select, or writes by index."""
     source = Source(text, line)
     nodes = list(ast.walk(source.function))  # outer ones come first
@@ -456,15 +455,15 @@ def copy_slices(text: str, line: int) -> Rewritten:
     return source.replace(pieces)
 
 
-def copy_in_branches(text: str, line: int) -> Rewritten:
+def _copy_in_branches(text: str, line: int) -> Rewritten:
     """The text with the slices of a line copied; of a torch.cond, those that its branches read."""
     try:
-        return copy_slices(text, line)
+        return _copy_slices(text, line)
     except CannotRewrite as reason:
         rewritten: Rewritten | None = None
         for number in _lines_of_branches(Source(text, line), line):
             with suppress(CannotRewrite):
-                rewritten = copy_slices(rewritten.text if rewritten else text, number)
+                rewritten = _copy_slices(rewritten.text if rewritten else text, number)
         if rewritten is None:
             raise reason
         return rewritten
@@ -491,7 +490,7 @@ def _use_index_select(source: Source, node: ast.Subscript) -> str:
         tensor = free_name("sliced", source.names)  # it is named twice, and must be computed once
         text = f"({tensor} := {text})"
     whole = text
-    for dim, part in dims_of(node.slice):
+    for dim, part in _dims_of(node.slice):
         if not isinstance(part, ast.Slice) or part.step is not None:
             return ""
         if part.lower is not None or part.upper is not None:
@@ -517,7 +516,7 @@ def _write_by_index(source: Source, line: int) -> list[Piece]:
 def _by_indices(source: Source, target: ast.Subscript) -> str:
     """A subscript whose slices of neighbouring dims are indices that broadcast; else empty."""
     tensor = source.of(target.value)
-    cut = [(dim, part) for dim, part in dims_of(target.slice) if ast.unparse(part) != ":"]
+    cut = [(dim, part) for dim, part in _dims_of(target.slice) if ast.unparse(part) != ":"]
     last = cut[-1][0] if cut else 0
     if [dim for dim, _ in cut] != list(range(last - len(cut) + 1, last + 1)):
         return ""
@@ -557,7 +556,7 @@ def _clamp(torch: str, size: str, bound: int | None, default: str) -> str:
     return f"{torch}.sym_min({bound}, {size})"
 
 
-def dims_of(index: ast.expr) -> list[tuple[int, ast.expr]]:
+def _dims_of(index: ast.expr) -> list[tuple[int, ast.expr]]:
     """A subscript's index for each dim; those after `...` are counted from the last."""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     first = next((n for n, part in enumerate(parts) if ast.unparse(part) == "..."), len(parts))
@@ -569,6 +568,7 @@ def dims_of(index: ast.expr) -> list[tuple[int, ast.expr]]:
 
 
 _SLICE = "copy a slice by index"
+_ALWAYS, _NEVER = (partial(_one_way, taken=taken) for taken in (True, False))
 
 
 class _Way(NamedTuple):
@@ -584,50 +584,46 @@ class _Way(NamedTuple):
 
 
 _MORE: tuple[tuple[Callable[[str, int], Rewritten], str], ...] = (
-    (crop_always, "always crop on line {line}"),
-    (missing_to_multiple, "always take the branch on line {line}"),
-    (lambda text, line: one_way(text, line, True), "always take the branch on line {line}"),
-    (lambda text, line: one_way(text, line, False), "never take the branch on line {line}"),
-    (copy_in_branches, _SLICE),
+    (_crop_always, "always crop on line {line}"),
+    (_missing_to_multiple, "always take the branch on line {line}"),
+    (_ALWAYS, "always take the branch on line {line}"),
+    (_NEVER, "never take the branch on line {line}"),
+    (_copy_in_branches, _SLICE),
 )
 """Edits besides taking one branch, with their titles."""
 _COMPARED = "Checked against eager on both sides of the condition."
+_TO_MULTIPLE = _Way(
+    "Always take the branch on line {line}, and pad up to a multiple",
+    f"A size that is already a multiple gets no padding. {_COMPARED}",
+    _missing_to_multiple,
+)
 _WAYS = (
     _Way(
         "Always take the branch on line {line}",
         f"The branch changes nothing. {_COMPARED}",
-        lambda text, line: one_way(text, line, True),
+        _ALWAYS,
     ),
     _Way(
         "Never take the branch on line {line}",
         f"The branch is a shortcut: the other one returns the same result. {_COMPARED}",
-        lambda text, line: one_way(text, line, False),
+        _NEVER,
     ),
-    _Way(
-        "Always take the branch on line {line}, and pad up to a multiple",
-        f"A size that is already a multiple gets no padding. {_COMPARED}",
-        missing_to_multiple,
-    ),
-    _Way(
-        "Always take the branch on line {line}, and pad up to a multiple",
-        f"A size that is already a multiple gets no padding. {_COMPARED}",
-        pad_up,
-    ),
-    _Way(
-        "Never return early on line {line}, and pad up to a multiple",
-        f"A size that is already a multiple gets no padding. {_COMPARED}",
-        without_early_return,
+    _TO_MULTIPLE,
+    _TO_MULTIPLE._replace(rewrite=_pad_up),
+    _TO_MULTIPLE._replace(
+        title="Never return early on line {line}, and pad up to a multiple",
+        rewrite=_without_early_return,
     ),
     _Way(
         "Always crop on line {line}",
         f"Without padding, the crop removes nothing. {_COMPARED}",
-        crop_always,
+        _crop_always,
     ),
     _Way(
         "Copy the slice on line {line} by index",
         "torch checks whether a slice is the whole tensor; copying by index needs no such "
         "check. The copy takes as much memory as the slice.",
-        copy_slices,
+        _copy_slices,
         bounded=False,
     ),
     _Way(

@@ -28,7 +28,7 @@ from export_engine.diagnose import counts_gradients_wrong, diagnose
 from export_engine.fixes import assumptions, dim_names, export_options, shapes
 from export_engine.fixes.code.text_edits import CannotRewrite, Rewritten
 from export_engine.fixes.excluded_calls import allows_any, calls_without
-from export_engine.fixes.try_fixes import list_problems, read_failure, try_request
+from export_engine.fixes.try_fixes import both_titles, list_problems, read_failure, try_request
 from export_engine.source import Location, Stack, original_file
 from export_engine.traced_sizes import ShapeViolation
 from export_engine.verify import runs_in_eager
@@ -156,7 +156,7 @@ def try_further(
         if not isinstance(attempt, Failed) or rewrite is None:
             break
         places = find_asking_lines(replace(attempt, diagnosis=diagnose(attempt)))
-        file = with_edit(request, edit).edits[-1].edited_file
+        file = name_edited_file(request, edit)
         try:
             lines = {place.line for place in places if place.file == file}
             edit, _ = rewrite_lines(edit, lines, rewrite)
@@ -308,17 +308,6 @@ def _with_multiples(problem: ShapeViolation) -> ShapeViolation:
     most, example = max(problem.excluded, default=0), problem.dims[0].example
     far = [size for size in range(2 * example, 5 * example, example) if example < most < size]
     return replace(problem, excluded=(*problem.excluded, *far))
-
-
-def both_titles(first: str, second: str) -> str:
-    """The titles of two fixes as one of both: `Do this, do that, and bound n`."""
-    *done, last = first.split(_AND)
-    more = f"{second[:1].lower()}{second[1:]}".split(_AND)
-    parts = [*done, last, *more]
-    return f"{', '.join(parts[:-1])}{_AND}{parts[-1]}"
-
-
-_AND = ", and "
 
 
 def with_bounds(edit: Fix, bounds: Fix) -> Fix:

@@ -86,7 +86,7 @@ def _chunks(text: str, line: int) -> Iterator[tuple[int, AtOnce]]:
 def _fix(attempt: Failed, edit: Edit, line: int) -> Fix | None:
     """The fix that an edit is, by itself or with bounds of the sizes; None if it leads nowhere."""
     title = f"Compute the chunks of line {line} at once"
-    tell(f"{title[0].lower()}{title[1:]}")
+    tell(title)
     gives_up = "All chunks are in memory at once."
     result = try_edit(read_failure(attempt)[0], edit)
     return offer_edit(attempt, edit, result, title=title, why=_WHY, gives_up=gives_up)
