@@ -87,6 +87,7 @@ def capture_joint(request: Request) -> GivenGraph:
         printed=heard.printed,
         title=request.title,
         given="joint graph",
+        cells=request.cells,
     )
 
 

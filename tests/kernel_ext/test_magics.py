@@ -401,7 +401,11 @@ def test_a_training_step_is_shown(shell: InteractiveShell) -> None:
     run(shell, "def loss_fn(model, x): return model(x).pow(2).mean()")
     _, text = run(shell, "%export --joint --as step loss_fn(Doubled(), torch.randn(2, 3))")
     assert "joint graph" in text
-    assert shell.user_ns["step"].record.overlays[0].name == "pass"
+    record = shell.user_ns["step"].record
+    assert record.overlays[0].name == "pass"
+    cells = [each.name for each in record.files if each.origin == "cell"]
+    assert "Cell In[1]" in cells
+    assert "a cell of another session" not in cells
     result, _ = run(shell, "%export --joint torch.sin(torch.randn(2))")
     assert "Nothing in the result needs a gradient" in str(result.error_in_exec)
     result, _ = run(shell, "%export --joint --verify loss_fn(Doubled(), torch.randn(2, 3))")
