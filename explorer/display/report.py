@@ -61,7 +61,7 @@ try {
   await mountFrozen(document.getElementById("held").textContent, home, layout);
 } catch (error) {
   const note = document.createElement("p");
-  note.textContent = `The interactive view cannot start: ${error}. A still picture is below.`;
+  note.textContent = `The interactive view cannot start: ${error}. A static picture is below.`;
   home.prepend(note);
 }
 """

@@ -141,7 +141,7 @@ def _close_the_gone() -> None:
 
 
 def _still(session: Session, fallback: Mapping[str, str]) -> dict[str, str]:
-    """The still picture and text of the current attempt."""
+    """The static picture and text of the current attempt."""
     from explorer.text.static_picture import picture_svg
 
     text = fallback.get("text/plain", "")

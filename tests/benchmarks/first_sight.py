@@ -1,4 +1,4 @@
-"""The first sight of thirty programs in a cell of JupyterLab: how many faults its geometry has.
+"""The first sight of 34 programs in a cell of JupyterLab: how many faults its geometry has.
 
 Text, vision, audio, diffusion and recurrent models, one op, 4,000 ops, a failure, a
 comparison, a set, and a `.pt2` file in a tab; in windows of four widths, light and dark. A fault is

@@ -43,7 +43,7 @@ def test_a_view_whose_kernel_is_gone_says_so_and_stays_readable(
     expect(action).to_be_enabled()
     lab.page.evaluate(f"() => jupyterapp.shell.currentWidget.sessionContext.{end}")
     said = root.get_by_test_id("lost")
-    expect(said).to_contain_text(f"{why}: this view is a still picture of small(x).")
+    expect(said).to_contain_text(f"{why}: this view is a static picture of small(x).")
     expect(said).to_contain_text("Run the cell again to go on.")
     expect(action).to_be_disabled()
     expect(root.get_by_test_id("verdict")).to_contain_text("exported")

@@ -1,6 +1,6 @@
 """No two claims about a program contradict each other, wherever they are shown.
 
-The page (its heads and Record), the text, the still picture, the guide, `ready()` and the exit
+The page (its heads and Record), the text, the static picture, the guide, `ready()` and the exit
 codes are built from the same attempt. What contradicts what is decided here from the Record's
 facts and from words and marks alone, not by the code that decides what is said.
 """

@@ -84,7 +84,7 @@ const layoutOnly = (text) =>
 
 /**
  * The same with its WebAssembly as small as its own reader takes it: the package holds it as Zstandard
- * of a low level, in base91. It takes five seconds, so only what is shipped is packed.
+ * of a low level, in base91. It takes seconds, so only what is shipped is packed.
  *
  * @param {string} whole
  */

@@ -115,7 +115,7 @@ test("a widget that carries the bundle makes the question needless", async () =>
 
 const STILL = { text: "small(x): exported", picture: "<svg onload='x()'><b>no</b></svg>" };
 
-test("a view that is read from a saved notebook is a still picture, and asks nobody", async () => {
+test("a view that is read from a saved notebook is a static picture, and asks nobody", async () => {
   const model = new FakeModel({ bundle: "abc", own: "me", still: STILL });
   const asked: string[] = [];
   const get_model = async (id: string) => {
@@ -152,7 +152,7 @@ test.each([
   },
 );
 
-test("while the kernel is waited for there is a still picture, and then the view", async () => {
+test("while the kernel is waited for there is a static picture, and then the view", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const model = new FakeModel({ bundle: "abc", own: "me", still: STILL });
   Object.assign(model, { widget_manager: { get_model: async () => ({ comm_live: true }) } });

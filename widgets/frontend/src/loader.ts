@@ -2,7 +2,7 @@
  * The module that anywidget loads: it gets the bundle, once per page, and mounts it; the layout worker
  * is got beside it, and not waited for. One widget of the kernel carries both; where a host cannot
  * look up widgets, the kernel is asked for them.
- * Until it arrives, or if no kernel answers, a still picture is shown. Every output, and perhaps
+ * Until it arrives, or if no kernel answers, a static picture is shown. Every output, and perhaps
  * every saved notebook, contains this file, so it is kept small.
  */
 

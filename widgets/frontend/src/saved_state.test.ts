@@ -46,7 +46,7 @@ function live(id: string, notebook: Notebook): FakeModel {
   return Object.assign(new FakeModel(traits), { widget_manager: { context: notebook } });
 }
 
-test("a notebook that is saved keeps the still picture of each view, and no Record", () => {
+test("a notebook that is saved keeps the static picture of each view, and no Record", () => {
   const { notebook, save, states } = notebookOf(["one", "two"]);
   keepStill(live("one", notebook) as never);
   keepStill(live("two", notebook) as never);

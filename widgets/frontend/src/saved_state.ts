@@ -1,7 +1,7 @@
 /**
  * The state of a view in a saved notebook. JupyterLab saves either no widget state or all of it;
  * without any, a notebook opened without its kernel says "model not found". So on every save, the
- * few traits that draw a still picture are written into the notebook's metadata.
+ * few traits that draw a static picture are written into the notebook's metadata.
  */
 
 import type { Model, Notebook, WidgetManager } from "./jupyter_types";
@@ -10,7 +10,7 @@ const STATE = "application/vnd.jupyter.widget-state+json";
 const VIEW = "application/vnd.jupyter.widget-view+json";
 /** A notebook's content changes many times at once. */
 const SETTLED_MS = 300;
-/** Data that the loader needs for a still picture, and that the page needs to load the loader. */
+/** Data that the loader needs for a static picture, and that the page needs to load the loader. */
 const KEPT = [
   "_model_module",
   "_model_module_version",
@@ -41,7 +41,7 @@ interface Stored {
 /** Per notebook, the models of its views that were live in this page, by their ids. */
 const known = new WeakMap<Notebook, Map<string, Model>>();
 
-/** From now on, a notebook that is saved has a still picture of this model's views. */
+/** From now on, a notebook that is saved has a static picture of this model's views. */
 export function keepStill(model: Model): void {
   const notebook = model.widget_manager?.context;
   const id = String(model.get("own") ?? "");

@@ -44,8 +44,7 @@ export function decorate(
   colouring: Decoration | null,
 ): Decorations {
   const boxes = new Map<Item, Decorated>();
-  const of = (item: Item): Decorated =>
-    ensure(boxes, item, () => ({ badges: [], colour: "", rim: "", share: -1 }));
+  const of = (item: Item): Decorated => ensure(boxes, item, () => ({ ...PLAIN, badges: [] }));
   for (const decoration of decorations) {
     if (decoration.measure || (decoration.colours && decoration !== colouring)) continue;
     for (const [item, mark] of gathered(decoration, forest)) {

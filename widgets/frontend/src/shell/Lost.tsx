@@ -8,7 +8,7 @@ export function Lost({ store, program }: { store: Store; program: Program | null
   const why = store.lost.value;
   if (!why) return null;
   const still = program
-    ? `this view is a still picture of ${capped(program.record.title, 200)}`
+    ? `this view is a static picture of ${capped(program.record.title, 200)}`
     : "there is nothing to show";
   return (
     <p class="tx-lost" role="status" data-testid="lost">

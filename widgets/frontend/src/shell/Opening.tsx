@@ -1,4 +1,4 @@
-/** A view whose Record is on its way. A busy kernel sends it late: until then, a still picture. */
+/** A view whose Record is on its way. A busy kernel sends it late: until then, a static picture. */
 
 import { useEffect, useState } from "preact/hooks";
 

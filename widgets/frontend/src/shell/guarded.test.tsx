@@ -79,7 +79,7 @@ test("a view whose kernel is gone says so, and what it shows", async () => {
     store.lost.value = "The kernel was restarted";
   });
   expect(page.textContent).toBe(
-    `The kernel was restarted: this view is a still picture of ${program.record.title}. ` +
+    `The kernel was restarted: this view is a static picture of ${program.record.title}. ` +
       "Run the cell again to go on.",
   );
 });
