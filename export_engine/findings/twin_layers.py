@@ -10,11 +10,14 @@ from typing import NamedTuple
 from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import place_of
+from export_engine.listing import join_names
 from export_engine.record import Record
 
 _LAYER = re.compile(r"(.*?)\.(\d+)(?=\.|$)")
 _LAYOUTS = frozenset({"aten.contiguous.default", "aten.clone.default"})
 """Copies that follow from how a device lays out the result of an op: no difference of structure."""
+_MOST_OPS = 4
+"""Kinds of ops that a finding names; a comparison of layers names all."""
 
 Ops = tuple[str, ...]
 Structure = tuple[Ops, frozenset[tuple[str, Ops]]]
@@ -118,7 +121,8 @@ def check_twin_layers(whole: Record, twin: Record) -> Iterator[Finding]:
             ("only in the whole model", difference.whole),
             ("only in the twin", difference.twin),
         )
-        text = "; ".join(f"{side} {ops}" for side, ops in sides if ops) or "in another order"
+        told = [f"{side} {join_names(ops.split(', '), _MOST_OPS)}" for side, ops in sides if ops]
+        text = "; ".join(told) or "in another order"
         path, layers = difference.path, difference.layers
         if not path:
             sentence = rules.TwinDiffers.OUTSIDE(ops=text)

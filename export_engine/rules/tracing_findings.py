@@ -254,16 +254,16 @@ class TwinDiffers(Rule, kind=Kind.TWIN_DIFFERS):
         count=3,
         total=94,
         path="model.layers.0",
-        ops="only in the whole model aten.sigmoid.default ×1",
+        ops="only in the whole model `aten.sigmoid.default ×1`",
     )
     EXTRA = Sentence(
         "The small twin has a layer `{path}` that the whole model lacks: {ops}.",
         path="encoder.layers.0",
-        ops="only in the twin aten.linear.default ×1",
+        ops="only in the twin `aten.linear.default ×1`",
     )
     OUTSIDE = Sentence(
         "The model and its small twin differ outside of their layers: {ops}.",
-        ops="only in the whole model aten.tanh.default",
+        ops="only in the whole model `aten.tanh.default`",
     )
     WHY = Sentence(
         "Checks that need values ran on the twin, so they do not cover these ops. Verify a small "
