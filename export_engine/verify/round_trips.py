@@ -189,9 +189,9 @@ def _re_export_distinct(
         again = _capture_again(subject, callable_module(distinct))
         before = replace(subject.exported, program=distinct, agreement=None, kept=None)
         if isinstance(again, Exported) and not find_difference(before, again.program, renamed=True):
-            rule = rules.GuaranteeReExported
-            sentence = rule.HOLDS(ops=_describe_distinct(subject, distinct))
-            return replace(_conclude(rule, sentence, []), evidence=(rule.HOW(),))
+            sentence = rules.GuaranteeReExported.HOLDS(ops=_describe_distinct(subject, distinct))
+            held = _conclude(rules.GuaranteeReExported, sentence, [])
+            return replace(held, evidence=(rules.GuaranteeReExported.HOW(),))
     return None
 
 
@@ -298,19 +298,21 @@ def _check_distinct(subject: Subject, distinct: torch.export.ExportedProgram) ->
     with passing_over("decomposing each distinct op"):
         with operators_listed_once():
             decomposed = distinct.run_decompositions()
-        rule, after = rules.GuaranteeDecomposed, _count_calls(decomposed)
-        before = _describe_distinct(subject, distinct)
+        before, after = _describe_distinct(subject, distinct), _count_calls(decomposed)
         if subject.without_values:
-            text = rule.NOT_COMPARED(
+            text = rules.GuaranteeDecomposed.NOT_COMPARED(
                 before=before, after=after, kept="", reason=subject.without_values
             )
-            return without_weights(rule, text)
+            return without_weights(rules.GuaranteeDecomposed, text)
         ours = subject.run(callable_module(distinct), subject.request)
         theirs = subject.run(decomposed.module(), subject.request)
         difference = subject.compare(theirs, ours, _DECOMPOSED_LOOSE)
         if difference.same and not any(tensor.isnan().any() for tensor in ours.result):
-            sentence = rule.HOLDS(before=before, after=after, strides="", kept="")
-            return replace(_conclude(rule, sentence, []), evidence=(rule.HOW(),))
+            sentence = rules.GuaranteeDecomposed.HOLDS(
+                before=before, after=after, strides="", kept=""
+            )
+            held = _conclude(rules.GuaranteeDecomposed, sentence, [])
+            return replace(held, evidence=(rules.GuaranteeDecomposed.HOW(),))
     return None
 
 
