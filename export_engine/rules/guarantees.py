@@ -203,6 +203,7 @@ class GuaranteeMapped(Rule, kind=Kind.GUARANTEE_MAPPED):
     BROKEN = Sentence(
         "{share:.1%} of {count} ops are mapped to a line and a module.", share=0.75, count=12
     )
+    SIZES = Sentence(" {calls}.", calls="4 more calls only check or compute sizes")
     LACKS = Sentence("{node} has no {what}", node="relu", what="line")
 
 

@@ -122,11 +122,8 @@ def check_mapped(subject: Subject) -> Guarantee:
     """Lines and scopes of the ops that compute something."""
     graph = subject.record.graphs[0]
     call = OPS.index("call_function")
-    nodes = [
-        node
-        for node in range(len(graph.name))
-        if graph.op[node] == call and not graph.housekeeping[node]
-    ]
+    calls = [node for node in range(len(graph.name)) if graph.op[node] == call]
+    nodes = [node for node in calls if not graph.housekeeping[node]]
     if not nodes:
         sentence = rules.GuaranteeMapped.NO_OP()
         return Guarantee(rule=rules.GuaranteeMapped, verdict="not applicable", sentence=sentence)
@@ -142,6 +139,11 @@ def check_mapped(subject: Subject) -> Guarantee:
         sentence = rules.GuaranteeMapped.OF_TORCH(ops=what)
     if bad:
         sentence = rules.GuaranteeMapped.BROKEN(share=share, count=f"{len(nodes):,}")
+    sizes = len(calls) - len(nodes)
+    if sizes:
+        several = f"{sizes:,} more calls only check or compute sizes"
+        one = "1 more call only checks or computes sizes"
+        sentence += rules.GuaranteeMapped.SIZES(calls=one if sizes == 1 else several)
     names = [subject.record.strings[graph.name[node]] for node in bad]
     return Guarantee(
         rule=rules.GuaranteeMapped,
