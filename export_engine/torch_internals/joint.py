@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any, Literal, NamedTuple
 
@@ -36,23 +35,18 @@ def joint_graph(
     """
     captured = torch_has.CAPTURE_FOR_JOINT.value(module)(*args, **kwargs)
     # read before: AOTAutograd leaves values of its own in modules that share weights
-    held: dict[str, Mapping[Any, Any]] = {
+    leaves = pytree.tree_leaves((args, kwargs))
+    held: dict[str, dict[str, Any]] = {
         "parameter": dict(captured.named_parameters(remove_duplicate=False)),
         "buffer": dict(captured.named_buffers(remove_duplicate=False)),
-        "input": dict(enumerate(pytree.tree_leaves((args, kwargs)))),
+        "input": {str(number): leaf for number, leaf in enumerate(leaves)},
     }
     joint = torch_has.AOT_JOINT.value(stack, captured, args, kwargs)
     graph: torch.fx.GraphModule = joint.graph_module
     roles = (joint_role(node.meta.get("desc")) for node in graph.graph.find_nodes(op="placeholder"))
-    return JointCall(graph, [_find_value(role, held) for role in roles])
-
-
-def _find_value(role: JointRole | None, held: Mapping[str, Mapping[Any, Any]]) -> Any:
-    """The value of a placeholder; None if its role has none."""
-    if role is None or role.kind not in held:
-        return None
-    name = int(role.name) if role.kind == "input" and role.name.isdigit() else role.name
-    return held[role.kind].get(name)
+    return JointCall(
+        graph, [held.get(role.kind, {}).get(role.name) if role else None for role in roles]
+    )
 
 
 Kind = Literal["parameter", "buffer", "input", "tangent", "output", "gradient", "other"]
