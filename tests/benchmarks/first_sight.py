@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -120,22 +121,25 @@ def _look(browser: Browser, server: Server) -> dict[str, list[dict[str, Any]]]:
     lab.open([START, *CELLS.values()])
     lab.run_all(SECONDS)
     seen = defaultdict(list)
-    for theme in THEMES:
-        lab.set_theme(theme)
-        for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": HEIGHT})
-            for number, name in enumerate(CELLS, 1):
-                root = lab.cell(number).locator(".tx-root").last
-                seen[name].append(_measures(lab, root, f"{name}-{width}-{theme}"))
+    for window in _set_windows(lab):
+        for number, name in enumerate(CELLS, 1):
+            root = lab.cell(number).locator(".tx-root").last
+            seen[name].append(_measures(lab, root, f"{name}-{window}"))
     lab.command("docmanager:open", {"path": "net.pt2"})
     root = page.locator(".jp-Document:not(.jp-NotebookPanel) .tx-root")
+    for window in _set_windows(lab):
+        seen[TAB].append(_measures(lab, root, f"tab-{window}"))
+    context.close()
+    return seen
+
+
+def _set_windows(lab: Lab) -> Iterator[str]:
+    """Sets each theme and width in turn, and yields its name."""
     for theme in THEMES:
         lab.set_theme(theme)
         for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": HEIGHT})
-            seen[TAB].append(_measures(lab, root, f"tab-{width}-{theme}"))
-    context.close()
-    return seen
+            lab.page.set_viewport_size({"width": width, "height": HEIGHT})
+            yield f"{width}-{theme}"
 
 
 def _measures(lab: Lab, root: Locator, picture: str) -> dict[str, Any]:
