@@ -280,14 +280,14 @@ def _at(flops: Amount | None, sizes: Sequence[int | None]) -> int | None:
     """An amount at the sizes of the example; None where it depends on one that has none."""
     if flops is None:
         return None
+    unknown = {f"d{number}" for number, size in enumerate(sizes) if size is None}
+    if any(unknown.intersection(factor.formula) for factor in flops.factors):
+        return None
     try:
-        amounts = {
-            flops.at([guess if size is None else size for size in sizes]) for guess in (2, 3)
-        }
+        return flops.at([-1 if size is None else size for size in sizes])
     except ArithmeticError as error:
         log_internal_error(error, "counting FLOPs")
         return None
-    return amounts.pop() if len(amounts) == 1 else None
 
 
 def _with_kernel(op: DelegatedOp, missing: Mapping[str, str]) -> DelegatedOp:

@@ -85,6 +85,8 @@ class DelegationFix:
     gain: Gain
     agreement: Agreement
     """How the rewritten program compares with eager."""
+    keeps_precision: bool
+    """Whether all its rewrites do: float32 in place of float64 may agree, and is less precise."""
 
     @property
     def delegation(self) -> Delegation:
@@ -93,8 +95,8 @@ class DelegationFix:
 
     @property
     def is_lossless(self) -> bool:
-        """Whether it agrees with eager wherever it was compared."""
-        return self.agreement.verdict == "agrees"
+        """Whether it keeps the precision, and agrees with eager wherever it was compared."""
+        return self.keeps_precision and self.agreement.verdict == "agrees"
 
     @property
     def data(self) -> TriedFix:
@@ -149,7 +151,7 @@ def fix_all(
     Raises:
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    kinds = list(_applicable(before, attempt))
+    kinds = [rewrite for rewrite in _applicable(before, attempt) if rewrite.keeps_precision]
     if not kinds:
         return None
     if progress is not None:
@@ -217,6 +219,7 @@ def try_rewrites(
             delegation.call,
         ),
         agreement=_compare(exported),
+        keeps_precision=all(rewrite.keeps_precision for rewrite in chosen),
     )
 
 
@@ -254,12 +257,7 @@ def _put_first(chosen: Sequence[Rewrite], edit: ProgramEdit, node: torch.fx.Node
 
 def _put(rewrite: Rewrite, edit: GraphEdit) -> bool:
     """Puts a rewrite in an op's place; False where it does not apply."""
-    node, name = edit.node, edit.node.name
-    try:
-        result = rewrite.make(edit, node)
-    except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        log_internal_error(error, f"rewriting {name} by {rewrite.kind}")
-        return False
+    node, result = edit.node, rewrite.try_at(edit)
     if result is None:
         return False
     if result is node:  # its results were replaced

@@ -32,8 +32,8 @@ class ProgramEdit:
             replaced: names of its ops that may be replaced.
         """
         self.program = copy_program(program)
-        self.emitted: dict[str, Node] = {}
-        """Ops that serve several places, by what they compute."""
+        self.shared: set[Node] = set()
+        """Emitted ops that serve several places."""
         self._replaced = replaced
         self._held: dict[str, tuple[Node, torch.Tensor]] = {}
         self._values: dict[Node, torch.Tensor | None] = {}
@@ -62,20 +62,16 @@ class ProgramEdit:
         self.program.graph_module.recompile()
         return self.program
 
-    def is_emitted(self, node: Node) -> bool:
-        """Whether an op was emitted to serve several places."""
-        return any(node is other for other in self.emitted.values())
-
     def is_stored(self, node: Node) -> bool:
         """Whether a node reads a parameter, a buffer or a constant."""
         return node.op == "placeholder" and node.name not in self._inputs
 
     def weight_of(self, node: Node) -> torch.Tensor | None:
         """The parameter, or the unchanged buffer or constant, that a node reads; else None."""
-        name = self.program.graph_signature.inputs_to_parameters.get(node.name, "")
-        value = self.program.state_dict.get(name) if name else self._read(node)
-        is_known = isinstance(value, torch.Tensor) and value.device.type != "meta"
-        return value.detach() if is_known else None
+        name = self.program.graph_signature.inputs_to_parameters.get(node.name)
+        if name is not None:
+            return _with_values(self.program.state_dict.get(name))
+        return self.evaluate(node) if node.op == "placeholder" else None
 
     def replaces(self, node: Node) -> bool:
         """Whether an op may be replaced."""
@@ -94,6 +90,7 @@ class ProgramEdit:
                 node = self.program.graph.placeholder(name)
             node.meta["val"] = fake
             self._held[name] = node, value
+            self._values[node], self._fixed[node] = value, True
         return self._held[name][0]
 
     def reads_no_input(self, node: Node) -> bool:
@@ -112,35 +109,24 @@ class ProgramEdit:
 
     def _is_fixed(self, node: Node) -> bool:
         if node.op == "placeholder":
-            return node.name in self._stored or self._value_held(node) is not None
+            return node.name in self._stored
         sizes = static_shape(node)
         if node.op != "call_function" or sizes is None or prod(sizes) > LARGEST:
             return False
-        if not isinstance(node.target, OpOverload) or _has_effects(node.target):
+        if has_effects(node.target):
             return False
         return all(map(self.reads_no_input, node.all_input_nodes))
 
     def _compute(self, node: Node) -> torch.Tensor | None:
         if node.op == "placeholder":
-            value = self._read(node)
-        else:
-            target = cast(OpOverload, node.target)
-            values = pytree.tree_map(self._value_of, (node.args, dict(node.kwargs)))
-            if any(item is _UNKNOWN for item in pytree.tree_leaves(values)):
-                return None
-            with torch.no_grad():
-                value = target(*values[0], **values[1])
-        is_known = isinstance(value, torch.Tensor) and value.device.type != "meta"
-        return value.detach() if is_known else None
-
-    def _value_held(self, node: Node) -> torch.Tensor | None:
-        return next((value for other, value in self._held.values() if other is node), None)
-
-    def _read(self, node: Node) -> Any:
-        if (held := self._value_held(node)) is not None:
-            return held
-        name, program = self._stored.get(node.name, ""), self.program
-        return program.state_dict.get(name, program.constants.get(name))
+            name, program = self._stored[node.name], self.program
+            return _with_values(program.state_dict.get(name, program.constants.get(name)))
+        target = cast(OpOverload, node.target)
+        values = pytree.tree_map(self._value_of, (node.args, dict(node.kwargs)))
+        if any(item is _UNKNOWN for item in pytree.tree_leaves(values)):
+            return None
+        with torch.no_grad():
+            return _with_values(target(*values[0], **values[1]))
 
     def _value_of(self, item: Any) -> Any:
         if not isinstance(item, Node):
@@ -152,7 +138,16 @@ class ProgramEdit:
 _UNKNOWN = object()
 
 
-def _has_effects(target: OpOverload) -> bool:
+def _with_values(value: Any) -> torch.Tensor | None:
+    """A tensor whose values are known; None for any other."""
+    is_known = isinstance(value, torch.Tensor) and value.device.type != "meta"
+    return value.detach() if is_known else None
+
+
+def has_effects(target: Any) -> bool:
+    """Whether a call may do more than compute its result: write, draw numbers, run a graph."""
+    if not isinstance(target, OpOverload):
+        return True
     return writes_to_arguments(target) or torch.Tag.nondeterministic_seeded in target.tags
 
 
@@ -167,8 +162,6 @@ class GraphEdit:
             within: the program that it is of.
         """
         self.node = node
-        self.store, self.evaluate = within.store, within.evaluate
-        self.reads_no_input, self.replaces = within.reads_no_input, within.replaces
         self.within = within
         self.emitted: list[Node] = []
 
@@ -182,12 +175,13 @@ class GraphEdit:
         self.emitted.append(node)
         return node
 
-    def once(self, op: Any, *args: Any, **kwargs: Any) -> Node:
+    def once(self, op: Any, source: Node, *args: Any) -> Node:
         """The same, by an op of the same arguments that was emitted before, if there is one."""
-        key = f"{op}{args}{kwargs}"
-        if key not in self.within.emitted:
-            self.within.emitted[key] = self.emit(op, *args, **kwargs)
-        return self.within.emitted[key]
+        calls = self.within.shared.intersection(source.users)
+        same = (call for call in calls if call.target is op and call.args == (source, *args))
+        node = next(same, None) or self.emit(op, source, *args)
+        self.within.shared.add(node)
+        return node
 
     def view(self, node: Node, sizes: Sequence[Any]) -> Node | None:
         """A view of these sizes, at most one of which is symbolic; None where more are."""

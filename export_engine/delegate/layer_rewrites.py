@@ -17,6 +17,7 @@ from export_engine.delegate.graph_edit import (
     GraphEdit,
     argument,
     as_written,
+    has_effects,
     shape_of,
 )
 from export_engine.delegate.rewrite import Rewrite, collect_into
@@ -31,47 +32,55 @@ _rewrite = collect_into(LAYERS)
 @_rewrite("constant", "Compute what no input changes ahead of time")
 def _constant(edit: GraphEdit, node: Node) -> Node | None:
     readers = [user for user in node.users if shape_of(user) is not None]
-    if all(edit.reads_no_input(user) and edit.replaces(user) for user in readers):
+    program = edit.within
+    if all(program.reads_no_input(user) and program.replaces(user) for user in readers):
         return None  # a later op is held, or nothing reads it
-    value = edit.evaluate(node)
-    return None if value is None else edit.store(f"value_of_{node.name}", value, node.meta["val"])
+    value, name = program.evaluate(node), f"value_of_{node.name}"
+    return None if value is None else program.store(name, value, node.meta["val"])
 
 
-@_rewrite("float32", "Run bfloat16 and float64 ops in float32")
-def _in_float32(edit: GraphEdit, node: Node) -> Node | None:
-    value = node.meta.get("val")
-    if not isinstance(value, torch.Tensor) or value.dtype not in _OTHER_FLOATS:
+@_rewrite("bfloat16", "Run bfloat16 ops in float32")
+def _replace_bfloat16(edit: GraphEdit, node: Node) -> Node | None:
+    return _in_float32(edit, node, torch.bfloat16)
+
+
+@_rewrite("float64", "Run float64 ops in float32, which rounds them", keeps_precision=False)
+def _replace_float64(edit: GraphEdit, node: Node) -> Node | None:
+    return _in_float32(edit, node, torch.float64)
+
+
+def _in_float32(edit: GraphEdit, node: Node, dtype: torch.dtype) -> Node | None:
+    """An op of a dtype in float32, and a cast back to it."""
+    sources = [part for part in node.all_input_nodes if _dtype_of(part) == dtype]
+    if _dtype_of(node) != dtype or not sources or has_effects(node.target):
         return None
-    narrow = [part for part in node.all_input_nodes if _is_other_float(part)]
-    if not narrow or {"dtype", "out_dtype"} & node.kwargs.keys():
+    if {"dtype", "out_dtype"} & node.kwargs.keys():
         return None
-    wide = {part: _to_float32(edit, part) for part in narrow}
+    casts = {part: _to_float32(edit, part) for part in sources}
     args, kwargs = torch.fx.map_arg(
-        (node.args, dict(node.kwargs)), lambda part: wide.get(part, part)
+        (node.args, dict(node.kwargs)), lambda part: casts.get(part, part)
     )
     result = edit.emit(node.target, *args, **kwargs)
-    if result.meta["val"].dtype != torch.float32:
+    if _dtype_of(result) != torch.float32:
         return None
-    return edit.once(_aten.to.dtype, result, value.dtype)
+    return edit.once(_aten.to.dtype, result, dtype)
 
 
-_OTHER_FLOATS = (torch.bfloat16, torch.float64)
-
-
-def _is_other_float(node: Node) -> bool:
+def _dtype_of(node: Node) -> torch.dtype | None:
     value = node.meta.get("val")
-    return isinstance(value, torch.Tensor) and value.dtype in _OTHER_FLOATS
+    return value.dtype if isinstance(value, torch.Tensor) else None
 
 
 def _to_float32(edit: GraphEdit, node: Node) -> Node:
     """A value in float32: what it was rounded from, a weight's copy, or a cast."""
-    if edit.within.is_emitted(node) and node.target is _aten.to.dtype:
+    if node in edit.within.shared and node.target is _aten.to.dtype:
         source = node.args[0]
         assert isinstance(source, Node)
         return source
     weight = edit.within.weight_of(node)
     if weight is not None:
-        return edit.store(f"{node.name}_in_float32", weight.float(), node.meta["val"].float())
+        name, fake = f"{node.name}_in_float32", node.meta["val"].float()
+        return edit.within.store(name, weight.float(), fake)
     return _as_float(edit, node)
 
 
@@ -98,7 +107,7 @@ def _average_row(edit: GraphEdit, source: Any) -> Node | None:
     if not sizes or not isinstance(sizes[-1], int) or not sizes[-1] or value.dtype != torch.float32:
         return None
     count = sizes[-1]
-    weight = edit.store(
+    weight = edit.within.store(
         f"average_of_{count}",
         torch.full((1, count), 1 / count, device=value.device),
         value.new_empty((1, count)),
@@ -117,19 +126,16 @@ def _layer_norm(edit: GraphEdit, node: Node) -> Node | None:
     if mean is None:
         return None
     off = edit.emit(_aten.sub.Tensor, node.args[0], mean)
-    result = _scale_rows(edit, off, off, argument(node, 4, "eps", 1e-5))
+    result = _scale_rows(edit, off, argument(node, 4, "eps", 1e-5))
     return _with_weights(edit, result, argument(node, 2, "weight"), argument(node, 3, "bias"))
 
 
 @_rewrite("rms norm", "Write rms_norm as a linear layer, products and rsqrt", "rms_norm.default")
 def _rms_norm(edit: GraphEdit, node: Node) -> Node | None:
-    source, normed, eps = node.args[0], node.args[1], argument(node, 3, "eps")
+    normed, eps = node.args[1], argument(node, 3, "eps")
     if not isinstance(normed, list | tuple) or len(normed) != 1:
         return None
-    if _average_row(edit, source) is None:
-        return None
-    least = torch.finfo(torch.float32).eps if eps is None else eps
-    result = _scale_rows(edit, source, source, least)
+    result = _scale_rows(edit, node.args[0], torch.finfo(torch.float32).eps if eps is None else eps)
     return _with_weights(edit, result, argument(node, 2, "weight"), None)
 
 
@@ -159,11 +165,10 @@ def _average_four(edit: GraphEdit, source: Node) -> Node:
     return edit.emit(_aten.mean.dim, source, [2, 3], True)
 
 
-def _scale_rows(edit: GraphEdit, source: Any, measured: Any, eps: Any) -> Node:
-    """Rows over the root of their mean square."""
-    spread = _average_row(edit, edit.emit(_aten.mul.Tensor, measured, measured))
-    assert spread is not None
-    return _scale(edit, source, spread, eps)
+def _scale_rows(edit: GraphEdit, source: Any, eps: Any) -> Node | None:
+    """Rows over the root of their mean square; None where `_average_row` does not apply."""
+    spread = _average_row(edit, edit.emit(_aten.mul.Tensor, source, source))
+    return None if spread is None else _scale(edit, source, spread, eps)
 
 
 def _scale(edit: GraphEdit, source: Any, spread: Node, eps: Any) -> Node:
@@ -171,7 +176,9 @@ def _scale(edit: GraphEdit, source: Any, spread: Node, eps: Any) -> Node:
     return edit.emit(_aten.mul.Tensor, source, edit.emit(_aten.rsqrt.default, steady))
 
 
-def _with_weights(edit: GraphEdit, result: Node, weight: Any, bias: Any) -> Node:
+def _with_weights(edit: GraphEdit, result: Node | None, weight: Any, bias: Any) -> Node | None:
+    if result is None:
+        return None
     scaled = result if weight is None else edit.emit(_aten.mul.Tensor, result, weight)
     return scaled if bias is None else edit.emit(_aten.add.Tensor, scaled, bias)
 
@@ -269,7 +276,7 @@ class _Mask(NamedTuple):
         value = node.meta["val"]
         later = torch.full((rows, keys), _FAR, device=value.device).triu(1)
         name = f"later_of_{rows}_{keys}"
-        return cls(edit.store(name, later, value.new_empty((rows, keys))), None)
+        return cls(edit.within.store(name, later, value.new_empty((rows, keys))), None)
 
     def add_to(self, edit: GraphEdit, scores: Node) -> Node:
         """Scores with the mask."""

@@ -14,19 +14,21 @@ REWRITES = (*LAYERS, *OPS)
 
 
 def find_kinds(program: torch.export.ExportedProgram, outside: Collection[str]) -> list[str]:
-    """The kinds of rewrites for ops that a backend left, by the ops' names alone.
+    """The kinds of rewrites for ops that a backend left.
+
+    A rewrite of certain ops is found by their names alone; one of any op is tried.
 
     Args:
         program: that was lowered.
         outside: names of its nodes that stayed outside.
     """
-    targets = {str(node.target) for node in program.graph.nodes if node.name in outside}
-    named = [rewrite.kind for rewrite in REWRITES if rewrite.ops & targets]
     edit = ProgramEdit(program, outside)
     nodes = [node for node in edit.program.graph.nodes if node.name in outside]
-    general = [
+    return [
         rewrite.kind
         for rewrite in REWRITES
-        if not rewrite.ops and any(rewrite.make(GraphEdit(node, edit), node) for node in nodes)
+        if any(
+            rewrite.fits(node) and (rewrite.ops or rewrite.try_at(GraphEdit(node, edit)))
+            for node in nodes
+        )
     ]
-    return [*general, *named]

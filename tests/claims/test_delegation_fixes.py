@@ -134,6 +134,42 @@ def test_a_row_that_a_mask_hides_is_zero_also_when_rewritten() -> None:
         assert ex.program.constants == constants
 
 
+@pytest.mark.slow
+def test_float64_in_float32_is_lossy_although_it_agrees() -> None:
+    class Small(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return (x.relu() * x).abs()
+
+    ex = explorer.explore(Small(), (torch.randn(4, 8).double(),))
+    found = ex.delegate("xnnpack")
+    (fix,) = found.fixes()
+    assert fix.agreement.verdict == "agrees"
+    assert not fix.is_lossless
+    assert found.autofix() is None
+
+
+@pytest.mark.slow
+def test_an_op_that_refuses_float32_stays_outside() -> None:
+    @torch.library.custom_op("claims::of_bfloat16", mutates_args=())
+    def of_bfloat16(x: torch.Tensor) -> torch.Tensor:
+        return x.clone()
+
+    @of_bfloat16.register_fake
+    def _(x: torch.Tensor) -> torch.Tensor:
+        assert x.dtype is torch.bfloat16
+        return torch.empty_like(x)
+
+    class Small(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = of_bfloat16(x)
+            return (y.relu() * y).abs()
+
+    found = explorer.explore(Small(), (torch.randn(4, 8).bfloat16(),)).delegate("xnnpack")
+    (fix,) = found.fixes()
+    assert fix.ops == ("relu", "mul", "abs_1")
+    assert any("of_bfloat16" in op.op for op in fix.delegation.outside)
+
+
 @pytest.mark.thorough
 def test_a_program_in_bfloat16_runs_in_float32_between_two_casts() -> None:
     class Small(nn.Module):
