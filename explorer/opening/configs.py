@@ -152,7 +152,7 @@ def count_layers_needed(config: Any) -> int:
         config: a PretrainedConfig. It is not changed.
 
     Returns:
-        The number, at least 2; also 2 if the model cannot be built on the meta device.
+        The number, from 2 to 24; also 2 if the model cannot be built on the meta device.
 
     Raises:
         WrongArgument: there is no model for it.

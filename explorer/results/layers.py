@@ -26,8 +26,9 @@ class LayerComparison:
         from export_engine.findings import LayerKinds, find_layer_differences
 
         self.titles = (whole.title, twin.title)
-        self.layers: tuple[int, int] = (LayerKinds(whole).count, LayerKinds(twin).count)
-        self.differences: tuple[LayerDifference, ...] = tuple(find_layer_differences(whole, twin))
+        ours, theirs = LayerKinds(whole), LayerKinds(twin)
+        self.layers: tuple[int, int] = (ours.count, theirs.count)
+        self.differences: tuple[LayerDifference, ...] = tuple(find_layer_differences(ours, theirs))
 
     @property
     def same(self) -> bool:

@@ -41,12 +41,21 @@ class LayerDifference(NamedTuple):
     """Whether both call the same ops, and only the number of calls or their order differs."""
 
 
+class _Op(NamedTuple):
+    """An op of a layer."""
+
+    path: str
+    """The module that calls it, inside of the layer."""
+    name: str
+    node: int
+
+
 class _Kind(NamedTuple):
     """Layers with the same structure."""
 
     paths: list[str]
-    ops: list[tuple[str, int]]
-    """The ops of the first, by name, with their nodes."""
+    ops: list[_Op]
+    """The ops of the first."""
 
 
 class LayerKinds:
@@ -58,54 +67,38 @@ class LayerKinds:
         Args:
             record: of the program.
         """
-        nodes: dict[str, list[tuple[str, int]]] = defaultdict(list)
-        outside: dict[str, int] = {}
-        graph = record.graphs[0] if record.graphs else None
-        for node, target in enumerate(graph.target if graph else ()):
-            scope = -1 if graph is None or graph.housekeeping[node] else graph.scope[node]
-            if target < 0 or scope < 0 or record.targets[target].name in _LAYOUTS:
-                continue
-            path = record.scopes[scope].path
-            match = _LAYER.match(path)
-            if match:
-                nodes[match[0]].append((path[match.end() :], node))
-            else:
-                outside.setdefault(record.targets[target].name, node)
-        self.outside = outside
+        layers: dict[str, list[_Op]] = defaultdict(list)
+        self.outside: dict[str, int] = {}
         """Ops outside of all layers, with the first node of each."""
-        self.count = len(nodes)
+        for graph in record.graphs[:1]:
+            for node, (target, scope) in enumerate(zip(graph.target, graph.scope, strict=True)):
+                if target < 0 or scope < 0 or graph.housekeeping[node]:
+                    continue
+                name, path = record.targets[target].name, record.scopes[scope].path
+                match = _LAYER.match(path)
+                if name in _LAYOUTS:
+                    continue
+                if match:
+                    layers[match[0]].append(_Op(path[match.end() :], name, node))
+                else:
+                    self.outside.setdefault(name, node)
+        self.count = len(layers)
         """How many layers there are."""
         self.kinds: dict[tuple[str, Structure], _Kind] = {}
         """Per list of layers and structure, the layers."""
-        for path, items in nodes.items():
-            names = [(inner, record.targets[graph.target[node]].name) for inner, node in items]  # type: ignore[union-attr]
-            match = _LAYER.match(path)
-            assert match is not None
-            key = match[1], _structure(names)
-            ops = [(name, node) for (_, name), (_, node) in zip(names, items, strict=True)]
-            kind = self.kinds.setdefault(key, _Kind([], ops))
-            kind.paths.append(path)
+        for path, ops in layers.items():
+            key = path.rpartition(".")[0], _structure(ops)
+            self.kinds.setdefault(key, _Kind([], ops)).paths.append(path)
 
 
-def _structure(ops: Sequence[tuple[str, str]]) -> Structure:
-    """The structure of a layer, from the path inside of it and the name of each op."""
+def _structure(ops: Sequence[_Op]) -> Structure:
     own: list[str] = []
     items: dict[str, list[str]] = defaultdict(list)
-    for path, name in ops:
-        match = _LAYER.match(path)
-        (items[match[0]] if match else own).append(name)
+    for op in ops:
+        match = _LAYER.match(op.path)
+        (items[match[0]] if match else own).append(op.name)
     kinds = ((path.rpartition(".")[0], tuple(names)) for path, names in items.items())
     return tuple(own), frozenset(kinds)
-
-
-def find_layer_differences(whole: Record, twin: Record) -> list[LayerDifference]:
-    """The kinds of layers that only one of two programs has, in the order of the program.
-
-    Args:
-        whole: the Record of the whole program.
-        twin: that of its small twin.
-    """
-    return list(_differences(LayerKinds(whole), LayerKinds(twin)))
 
 
 def check_twin_layers(whole: Record, twin: Record) -> Iterator[Finding]:
@@ -115,8 +108,8 @@ def check_twin_layers(whole: Record, twin: Record) -> Iterator[Finding]:
         whole: the Record of the whole program.
         twin: that of its small twin.
     """
-    total = LayerKinds(whole).count
-    for difference in find_layer_differences(whole, twin):
+    ours, theirs = LayerKinds(whole), LayerKinds(twin)
+    for difference in find_layer_differences(ours, theirs):
         sides = (
             ("only in the whole model", difference.whole),
             ("only in the twin", difference.twin),
@@ -127,7 +120,9 @@ def check_twin_layers(whole: Record, twin: Record) -> Iterator[Finding]:
         if not path:
             sentence = rules.TwinDiffers.OUTSIDE(ops=text)
         elif layers:
-            sentence = rules.TwinDiffers.SENTENCE(path=path, ops=text, count=layers, total=total)
+            sentence = rules.TwinDiffers.SENTENCE(
+                path=path, ops=text, count=layers, total=ours.count
+            )
         else:
             sentence = rules.TwinDiffers.EXTRA(path=path, ops=text)
         yield Finding(
@@ -140,7 +135,13 @@ def check_twin_layers(whole: Record, twin: Record) -> Iterator[Finding]:
         )
 
 
-def _differences(whole: LayerKinds, twin: LayerKinds) -> Iterator[LayerDifference]:
+def find_layer_differences(whole: LayerKinds, twin: LayerKinds) -> Iterator[LayerDifference]:
+    """The kinds of layers that only one of two programs has, in the order of the program.
+
+    Args:
+        whole: those of the whole program.
+        twin: those of its small twin.
+    """
     for (owner, structure), kind in whole.kinds.items():
         if (owner, structure) in twin.kinds:
             continue
@@ -153,7 +154,7 @@ def _differences(whole: LayerKinds, twin: LayerKinds) -> Iterator[LayerDifferenc
             whole=_format_ops(more),
             twin=_format_ops(less),
             layers=len(kind.paths),
-            nodes=tuple(node for name, node in kind.ops if name in more or not more),
+            nodes=tuple(op.node for op in kind.ops if op.name in more or not more),
             repeats=mine.keys() == other.keys(),
         )
     owners = {owner for owner, _ in whole.kinds}
