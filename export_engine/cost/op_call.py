@@ -32,7 +32,7 @@ _JSON_WORDS = {"None": "null", "True": "true", "False": "false"}
 
 
 def _read_literal(text: str) -> Any:
-    """A number, a bool, None, a text, or a list of them, as Python writes them.
+    """A string, a number, a bool, None, or a list of all but strings, as Python writes them.
 
     Read as JSON: the text may come from a file that nobody trusts, and Python compiles nothing.
 
