@@ -122,19 +122,16 @@ def einsum_scratch(call: OpCall) -> Amount | None:
         if step.is_sum:
             sizes = (contraction.sizes_of(part) for part in (step.rows, step.summed, step.columns))
             parts.append(find_blocks(types[0].dtype, *map(call.product, sizes)) or Amount(0))
-            operands = (step.left, step.rows, layout), (step.right, step.columns, "")
-            for number, (letters, own, order) in enumerate(operands):
+            operands = (
+                (step.left, step.rows, layout or types[at]),
+                (step.right, step.columns, types[at + 1]),
+            )
+            for letters, own, source in operands:
                 groups = [
-                    [letter for letter in group if letter in contraction.sizes]
+                    "".join(letter for letter in group if letter in contraction.sizes)
                     for group in (step.batch, own, step.summed)
                 ]
-                if order:
-                    merges = all("".join(group) in order for group in groups)
-                else:
-                    value = types[at + number]
-                    dims = ([letters.index(letter) for letter in group] for group in groups)
-                    merges = all(_merges(call, value, group) for group in dims)
-                if not merges:
+                if not all(_is_one_dim(call, source, letters, group) for group in groups):
                     copied = call.product(contraction.sizes_of(letters))
                     parts.append((copied or Amount(0)) * width)
         product = call.product(contraction.sizes_of(step.kept))
@@ -143,6 +140,20 @@ def einsum_scratch(call: OpCall) -> Amount | None:
             parts.append(held - (call.bytes(*call.results) or 0))
         most = largest(most, sum(parts, Amount(0)))
     return most
+
+
+def _is_one_dim(call: OpCall, source: ValueType | str, letters: str, group: str) -> bool:
+    """Whether a group of an operand's dims can be read as one without a copy.
+
+    Args:
+        call: of einsum.
+        source: the operand; of a product, its letters in the order in which they are in memory.
+        letters: its dims.
+        group: some of them.
+    """
+    if isinstance(source, str):
+        return group in source
+    return _merges(call, source, [letters.index(letter) for letter in group])
 
 
 def _add(*parts: Amount | None) -> Amount | None:
