@@ -17,12 +17,11 @@ from export_engine.defects import log_internal_error, passing_over
 from export_engine.diagnose import diagnose, name_contexts
 from export_engine.fixes import (
     assumptions,
-    containers,
     dim_names,
     examples,
     export_options,
-    fake_kernels,
     other_mode,
+    registered,
     shapes,
     specs,
 )
@@ -53,8 +52,8 @@ PROVIDERS: tuple[Provider, ...] = (
     dim_names.suggest_names,
     shapes.suggest_shapes,
     assumptions.suggest_assumptions,
-    containers.suggest_registrations,
-    fake_kernels.suggest_fake_kernel,
+    registered.suggest_registrations,
+    registered.suggest_fake_kernel,
     line_rewrites.suggest_rewrites,
     assumed_branches.suggest_decisions,
 )

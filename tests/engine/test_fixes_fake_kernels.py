@@ -15,7 +15,7 @@ from explorer import explore
 from export_engine.attempt import Exported, Failed, Fix, Kind, NoFix, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
-from export_engine.fixes import apply_fixes, fake_kernels
+from export_engine.fixes import apply_fixes, registered
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import register_fake
 
@@ -49,7 +49,7 @@ def failed(target: Callable[..., Any], *args: Any, **options: Any) -> Failed:
 
 def offered(attempt: Failed) -> list[Fix]:
     """What is offered; a refusal fails the test with its reason."""
-    found = list(fake_kernels.suggest_fake_kernel(attempt))
+    found = list(registered.suggest_fake_kernel(attempt))
     fixes = [each for each in found if isinstance(each, Fix)]
     assert fixes == found
     return fixes
@@ -255,7 +255,7 @@ def test_what_has_no_rule_is_refused(
     op = define(schema, kernel)
     attempt = failed(op, X)
 
-    (refusal,) = fake_kernels.suggest_fake_kernel(attempt)
+    (refusal,) = registered.suggest_fake_kernel(attempt)
 
     assert isinstance(refusal, NoFix)
     assert reason in refusal.reason

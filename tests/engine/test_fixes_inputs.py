@@ -18,8 +18,8 @@ from torch.utils import _pytree as pytree
 from export_engine.attempt import Attempt, Exported, Failed, Fix, Kind, NoFix, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
-from export_engine.fixes import apply_fixes, containers, examples, specs
-from export_engine.fixes.pytree_containers import Registered
+from export_engine.fixes import apply_fixes, examples, registered, specs
+from export_engine.registrations import Registered
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import deregister_container, left_out, missing_object_dicts
 
@@ -124,7 +124,7 @@ def test_a_class_is_registered_with_the_classes_in_it(strict: bool) -> None:
     returns_objects(strict)
     memory = Memory(torch.ones(3, 2), torch.ones(4, 2))
     attempt = failed(Remembers(), torch.randn(5, 2), memory, strict=strict)
-    fix = only_fix(attempt, containers.suggest_registrations)
+    fix = only_fix(attempt, registered.suggest_registrations)
 
     exported = good(apply_fixes(attempt, [fix]))
 
@@ -146,10 +146,10 @@ def test_a_class_is_registered_for_what_is_returned(strict: bool) -> None:
     assert attempt.diagnosis is not None
     assert attempt.diagnosis.kind is Kind.UNKNOWN_OUTPUT_TYPE
     if strict and missing_object_dicts():
-        assert list(containers.suggest_registrations(attempt)) == [NoFix(missing_object_dicts())]
+        assert list(registered.suggest_registrations(attempt)) == [NoFix(missing_object_dicts())]
     returns_objects(strict)
 
-    exported = good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
+    exported = good(apply_fixes(attempt, [only_fix(attempt, registered.suggest_registrations)]))
 
     made = exported.program.module()(torch.ones(5, 2))["made"]
     assert type(made) is Memory
@@ -162,7 +162,7 @@ def test_a_class_is_registered_for_what_is_returned(strict: bool) -> None:
 def test_a_dataclass_is_registered_the_way_of_torch(strict: bool, mask: bool) -> None:
     batch = Batch(torch.randn(4, 2), mask=torch.ones(2) if mask else None)
     attempt = failed(TakesBatch(), batch, strict=strict)
-    fix = only_fix(attempt, containers.suggest_registrations)
+    fix = only_fix(attempt, registered.suggest_registrations)
 
     good(apply_fixes(attempt, [fix]))
 
@@ -173,7 +173,7 @@ def test_a_dataclass_is_registered_the_way_of_torch(strict: bool, mask: bool) ->
 @pytest.mark.slow
 def test_a_dataclass_that_changes_what_it_is_given_comes_back_as_it_was(strict: bool) -> None:
     attempt = failed(TakesBatch(), Padded(torch.zeros(4)), strict=strict)
-    fix = only_fix(attempt, containers.suggest_registrations)
+    fix = only_fix(attempt, registered.suggest_registrations)
 
     exported = good(apply_fixes(attempt, [fix]))
 
@@ -188,7 +188,7 @@ def test_the_sizes_inside_a_container_are_left_to_torch(strict: bool) -> None:
     memory = Memory(torch.ones(5, 2))
     shapes = Shapes.parse("x: n, _")
     attempt = failed(Remembers(), torch.randn(7, 2), memory, strict=strict, dynamic_shapes=shapes)
-    fix = only_fix(attempt, containers.suggest_registrations)
+    fix = only_fix(attempt, registered.suggest_registrations)
 
     exported = good(apply_fixes(attempt, [fix]))
 
@@ -202,7 +202,7 @@ def test_the_sizes_inside_a_container_are_left_to_torch(strict: bool) -> None:
 @pytest.mark.after_check
 def test_a_program_with_a_container_is_saved_and_loaded(tmp_path: Any) -> None:
     attempt = failed(Makes(), torch.randn(5, 2))
-    exported = good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
+    exported = good(apply_fixes(attempt, [only_fix(attempt, registered.suggest_registrations)]))
 
     torch.export.save(exported.program, tmp_path / "program.pt2")
     made = torch.export.load(tmp_path / "program.pt2").module()(torch.ones(5, 2))["made"]
@@ -225,10 +225,10 @@ def test_a_class_that_turns_up_later_in_a_known_container_is_not_overlooked(stri
         return memory
 
     first = failed(Makes(), torch.randn(5, 2), strict=strict)
-    good(apply_fixes(first, [only_fix(first, containers.suggest_registrations)]))
+    good(apply_fixes(first, [only_fix(first, registered.suggest_registrations)]))
     attempt = failed(target, torch.randn(5, 2), strict=strict)
 
-    good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
+    good(apply_fixes(attempt, [only_fix(attempt, registered.suggest_registrations)]))
 
 
 def test_a_container_is_forgotten_when_the_export_fails() -> None:
@@ -238,7 +238,7 @@ def test_a_container_is_forgotten_when_the_export_fails() -> None:
 
     attempt = failed(Fails(), Batch(torch.randn(4, 2)))
     assert isinstance(
-        apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]), Failed
+        apply_fixes(attempt, [only_fix(attempt, registered.suggest_registrations)]), Failed
     )
 
     assert Batch not in pytree.SUPPORTED_NODES
@@ -286,7 +286,7 @@ def test_a_dict_whose_items_are_attributes_is_registered(cls: Any) -> None:
     assert attempt.diagnosis is not None
     assert attempt.diagnosis.kind is Kind.UNKNOWN_INPUT_TYPE  # it runs in eager on a copy, too
 
-    good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
+    good(apply_fixes(attempt, [only_fix(attempt, registered.suggest_registrations)]))
 
 
 class Levels(OrderedDict[str, Any]):
@@ -312,7 +312,7 @@ class GivesLevels(nn.Module):
 def test_a_dict_with_attributes_beside_its_items_is_registered(strict: bool) -> None:
     attempt = failed(GivesLevels(), torch.ones(3), strict=strict)
 
-    found = good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
+    found = good(apply_fixes(attempt, [only_fix(attempt, registered.suggest_registrations)]))
 
     given = found.program.module()(torch.ones(3))
     assert type(given) is Levels
@@ -321,7 +321,7 @@ def test_a_dict_with_attributes_beside_its_items_is_registered(strict: bool) -> 
 
 
 def test_a_dict_with_a_tensor_beside_its_items_is_refused_with_the_reason() -> None:
-    (reason,) = containers.suggest_registrations(failed(GivesLevels(masked=True), torch.ones(3)))
+    (reason,) = registered.suggest_registrations(failed(GivesLevels(masked=True), torch.ones(3)))
     assert isinstance(reason, NoFix)
     assert "tensors or items in attributes" in reason.reason
 
@@ -344,7 +344,7 @@ def test_a_class_without_key_paths_is_told_so() -> None:
 def test_a_set_is_refused_with_the_reason() -> None:
     attempt = failed(lambda x: x["a"].pop(), {"a": {torch.ones(2)}})
 
-    (refusal,) = containers.suggest_registrations(attempt)
+    (refusal,) = registered.suggest_registrations(attempt)
 
     assert isinstance(refusal, NoFix)
     assert "a set has no order" in refusal.reason
@@ -373,7 +373,7 @@ class TestCaches:
         ids = torch.arange(12).reshape(2, 6)
         shapes = Shapes.parse("input_ids: batch, seq")
         attempt = failed(self.llama(), ids, strict=strict, dynamic_shapes=shapes)
-        fix = only_fix(attempt, containers.suggest_registrations)
+        fix = only_fix(attempt, registered.suggest_registrations)
 
         exported = good(apply_fixes(attempt, [fix]))
 
@@ -392,7 +392,7 @@ class TestCaches:
         shapes = Shapes.parse("input_ids: batch, seq")
         attempt = failed(model, ids, kwargs={"past_key_values": cache}, dynamic_shapes=shapes)
 
-        good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
+        good(apply_fixes(attempt, [only_fix(attempt, registered.suggest_registrations)]))
 
     @pytest.mark.after_check
     def test_a_static_cache_that_is_empty(self) -> None:
@@ -403,7 +403,7 @@ class TestCaches:
         ids = torch.arange(6).reshape(2, 3)
         attempt = failed(model, ids, kwargs={"past_key_values": cache})
 
-        fix = only_fix(attempt, containers.suggest_registrations)
+        fix = only_fix(attempt, registered.suggest_registrations)
 
         assert fix.title == "Register `StaticCache` as a container"
         assert not cache.layers[0].is_initialized
@@ -422,7 +422,7 @@ class TestCaches:
         pair.cross_attention_cache.update(torch.ones(2, 1, 3, 4), torch.ones(2, 1, 3, 4), 0)
         attempt = failed(target, torch.ones(2, 1, 5, 4), pair)
 
-        good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
+        good(apply_fixes(attempt, [only_fix(attempt, registered.suggest_registrations)]))
 
 
 B = torch.export.Dim("b")
@@ -592,7 +592,7 @@ def test_a_class_is_registered_with_the_specs_for_what_is_in_it() -> None:
     assert attempt.diagnosis is not None
     assert attempt.diagnosis.kind is Kind.UNKNOWN_INPUT_TYPE
 
-    found = good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
+    found = good(apply_fixes(attempt, [only_fix(attempt, registered.suggest_registrations)]))
 
     assert found.request is not None
     assert str(found.request.shapes) == "batch.ids: b, _; batch.mask: b, _"
@@ -610,7 +610,7 @@ def test_specs_in_the_order_of_a_dataclass_are_those_of_its_fields() -> None:
     given = {"batch": [{0: B}, None, None]}
     attempt = failed(lambda batch: batch.ids * batch.scale, Weighed(X), dynamic_shapes=given)
 
-    found = good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
+    found = good(apply_fixes(attempt, [only_fix(attempt, registered.suggest_registrations)]))
 
     assert found.request is not None
     assert str(found.request.shapes) == "batch.ids: b, _"
@@ -644,7 +644,7 @@ def test_a_member_of_an_enum_that_is_returned_is_a_constant() -> None:
     assert attempt.diagnosis.kind is Kind.UNKNOWN_OUTPUT_TYPE
     assert "a `Level`" in attempt.diagnosis.sentence
 
-    fix = only_fix(attempt, containers.suggest_registrations)
+    fix = only_fix(attempt, registered.suggest_registrations)
     found = good(apply_fixes(attempt, [fix]))
 
     assert fix.title == "Register `Level` as a constant"

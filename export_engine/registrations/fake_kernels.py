@@ -22,12 +22,10 @@ from typing import Any, NamedTuple
 
 import torch
 
-from export_engine.attempt import Exported, Failed, Fix, NoFix, Request
+from export_engine.attempt import Request
 from export_engine.capture import model_kept
 from export_engine.defects import log_internal_error, passing_over
-from export_engine.diagnose import NoFakeKernel
-from export_engine.fixes.pytree_containers import Unfit
-from export_engine.fixes.try_fixes import read_failure, tell, try_request
+from export_engine.registrations.pytree_containers import Unfit
 from export_engine.torch_internals import (
     calls_of_op,
     op_signature,
@@ -76,45 +74,9 @@ class FakeKernel:
         return register_fake(self.op, self.kernel)
 
 
-def suggest_fake_kernel(attempt: Failed) -> Iterator[Fix | NoFix]:
-    """A fake kernel for the op of a diagnosed attempt."""
-    request, diagnosis = read_failure(attempt)
-    facts = diagnosis.facts
-    if not isinstance(facts, NoFakeKernel):
-        return
-    op = facts.op
-    tell(f"running {op} at other sizes")
-    try:
-        runs, kernel, rules = _infer_kernel(request, op, facts.overload)
-    except Unfit as reason:
-        yield NoFix(f"No fake kernel could be written for `{op}`: {reason}.")
-        return
-    result = try_request(_with(request, kernel))
-    held_out = f"; {len(runs.further)} were held out to test it" if runs.further else ""
-    unbacked = " A data-dependent size is left unbacked."
-    yield Fix(
-        kind="inputs",
-        title=kernel.title,
-        why=f"Inferred from {len(runs.every)} runs of the real op, and correct for all of them"
-        f"{held_out}. Put it next to the op's definition.",
-        gives_up="It does not raise the op's errors."
-        + (unbacked if any(None in rule.dims for rule in rules) else ""),
-        change=lambda request: _with(request, kernel),
-        before=f"{op} without a fake kernel",
-        after=kernel.code,
-        stack=diagnosis.stack,
-        leads_to=result if isinstance(result, Exported) else None,
-    )
-
-
-def _with(request: Request, kernel: FakeKernel) -> Request:
-    others = tuple(setup for setup in request.setups if setup != kernel)
-    return request.with_changes(setups=(*others, kernel))
-
-
-def _infer_kernel(
+def infer_kernel(
     request: Request, op: str, overload: str = ""
-) -> tuple[_OpRuns, FakeKernel, tuple[_ResultRule, ...]]:
+) -> tuple[OpRuns, FakeKernel, tuple[_ResultRule, ...]]:
     """The kernel that explains every run, with the runs and its rules.
 
     Raises:
@@ -196,7 +158,7 @@ class _OpRun(NamedTuple):
         return [] if self.result is None else [self.result]
 
 
-class _OpRuns(NamedTuple):
+class OpRuns(NamedTuple):
     """All runs of an op."""
 
     overload: Any
@@ -226,7 +188,7 @@ def _tensor_slots(given: _Given) -> list[_Slot]:
     return slots
 
 
-def _runs_of(request: Request, name: str, overload: str) -> _OpRuns | None:
+def _runs_of(request: Request, name: str, overload: str) -> OpRuns | None:
     """The runs of an op in a request's call; None where eager does not reach the op.
 
     Args:
@@ -252,7 +214,7 @@ def _runs_of(request: Request, name: str, overload: str) -> _OpRuns | None:
         runs = (_run(called, group) for groups in every for group in groups)
         return [result for result in runs if result is not None]
 
-    return _OpRuns(
+    return OpRuns(
         called,
         [first, *run_all(iter(others), _vary_sizes(arguments), _vary_numbers(arguments))],
         run_all(_vary_values(arguments)),
@@ -420,7 +382,7 @@ class _ResultRule(NamedTuple):
         return tensor
 
 
-def _rules_of(runs: _OpRuns) -> tuple[_ResultRule, ...]:
+def _rules_of(runs: OpRuns) -> tuple[_ResultRule, ...]:
     """One rule for each result.
 
     Raises:
@@ -460,7 +422,7 @@ def _is_kept(rule: _ResultRule, run: _OpRun, number: int) -> bool:
     return False
 
 
-def _rule(runs: _OpRuns, number: int) -> _ResultRule:
+def _rule(runs: OpRuns, number: int) -> _ResultRule:
     slots = _tensor_slots(runs.shapes[0].given)
     if not slots:
         raise Unfit("it has no tensor argument, so the sizes of its result cannot be inferred")
@@ -477,7 +439,7 @@ def _rule(runs: _OpRuns, number: int) -> _ResultRule:
     return _ResultRule(source, None, dims, dtype)
 
 
-def _dtype(runs: _OpRuns, number: int, slots: list[_Slot]) -> tuple[str | None, _Slot]:
+def _dtype(runs: OpRuns, number: int, slots: list[_Slot]) -> tuple[str | None, _Slot]:
     every = [*runs.shapes, *runs.dtypes]
     results = [run.made[number] for run in every]
     pairs = list(zip(every, results, strict=True))
@@ -494,7 +456,7 @@ def _dtype(runs: _OpRuns, number: int, slots: list[_Slot]) -> tuple[str | None, 
     raise Unfit("no rule was found for the dtype of its result")
 
 
-def _dim(runs: _OpRuns, number: int, dim: int, slots: list[_Slot]) -> str | None:
+def _dim(runs: OpRuns, number: int, dim: int, slots: list[_Slot]) -> str | None:
     """The rule of one size; None if it depends only on values."""
     wanted = [run.made[number].shape[dim] for run in runs.shapes]
     if any(run.made[number].shape[dim] != wanted[0] for run in runs.values):
@@ -505,7 +467,7 @@ def _dim(runs: _OpRuns, number: int, dim: int, slots: list[_Slot]) -> str | None
     raise Unfit(f"no rule was found for size {dim} of its result")
 
 
-def _candidates(runs: _OpRuns, slots: list[_Slot], wanted: list[int]) -> Iterator[str]:
+def _candidates(runs: OpRuns, slots: list[_Slot], wanted: list[int]) -> Iterator[str]:
     """Candidates for a size, simplest first."""
     items = [run.given for run in runs.shapes]
     if len(set(wanted)) == 1:

@@ -1,7 +1,7 @@
-"""Registers unknown container classes of a call's inputs and results.
+"""Which classes of a call's inputs and results torch does not know, and how to register each.
 
-The eager model runs once on copies, to find the objects and their contents. A class is offered only
-if its objects survive flattening and unflattening.
+The eager model runs once on copies, to find the objects and their contents. A class is registered
+only if its objects survive flattening and unflattening.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Failed, Fix, Kind, NoFix, Request, signature_of
+from export_engine.attempt import Request
 from export_engine.capture import model_kept
 from export_engine.defects import log_internal_error
-from export_engine.fixes.pytree_containers import (
+from export_engine.registrations.pytree_containers import (
     Registered,
     Unfit,
     Way,
@@ -26,60 +26,10 @@ from export_engine.fixes.pytree_containers import (
     state_of,
     transformers_function,
 )
-from export_engine.fixes.specs import fit_shapes
-from export_engine.fixes.try_fixes import read_failure, tell
-from export_engine.record import join_path
-from export_engine.shapes import Auto, Shapes, ShapesError, leaves_of
-from export_engine.torch_internals import (
-    is_container,
-    is_input_type,
-    key_text,
-    missing_object_dicts,
-    pytree,
-)
+from export_engine.torch_internals import is_container, is_input_type, pytree
 from export_engine.verify import run
 
-_KINDS = (Kind.UNKNOWN_INPUT_TYPE, Kind.UNKNOWN_OUTPUT_TYPE)
 _PLAIN = (list, tuple, dict, OrderedDict)
-
-
-def suggest_registrations(attempt: Failed) -> Iterator[Fix | NoFix]:
-    """One fix that registers all classes that the call needs, for a diagnosed attempt."""
-    request, diagnosis = read_failure(attempt)
-    if diagnosis.kind not in _KINDS:
-        return
-    missing = missing_object_dicts()
-    if missing and request.strict and diagnosis.kind is Kind.UNKNOWN_OUTPUT_TYPE:
-        yield NoFix(missing)
-        return
-    tell("inspecting the model's inputs and outputs")
-    try:
-        samples = find_unregistered_values(request)
-        setups = registrations(samples)
-    except Unfit as reason:
-        yield NoFix(f"Cannot register it as a container: {reason}.")
-        return
-    if not setups:
-        return
-    tensors = [path for value in samples[:1] for path in _paths_in(value, setups)]
-    yield Fix(
-        kind="inputs",
-        title=_title(setups),
-        why="Registers a pytree node, so torch can flatten the object into tensors and rebuild "
-        "it. Values other than tensors become constants.",
-        change=lambda request: _with(request, setups),
-        before=", ".join(dict.fromkeys(type(value).__name__ for value in samples)),
-        after="\n".join(
-            [*(setup.text for setup in setups), f"Tensors: {', '.join(tensors) or 'none'}"]
-        ),
-        stack=diagnosis.stack,
-    )
-
-
-def _title(setups: tuple[Registered, ...]) -> str:
-    names = ", ".join(f"`{setup.cls.__name__}`" for setup in setups)
-    what = "constant" if all(setup.way == "constant" for setup in setups) else "container"
-    return f"Register {names} as {f'a {what}' if len(setups) == 1 else f'{what}s'}"
 
 
 def find_unregistered_values(request: Request) -> list[Any]:
@@ -109,7 +59,7 @@ def _list_unregistered(tree: Any) -> list[Any]:
     return [leaf for leaf in pytree.tree_leaves(tree) if not is_input_type(leaf)]
 
 
-def registrations(values: Iterable[Any]) -> tuple[Registered, ...]:
+def find_registrations(values: Iterable[Any]) -> tuple[Registered, ...]:
     """The registrations that let torch flatten these values.
 
     Raises:
@@ -261,46 +211,3 @@ def _same(one: Any, other: Any) -> bool:
         return bool(one == other)
     others = state_of(other)
     return state.keys() == others.keys() and all(_same(state[key], others[key]) for key in state)
-
-
-def _paths_in(value: Any, setups: tuple[Registered, ...]) -> list[str]:
-    with register_for_a_while(setups):
-        leaves = pytree.tree_flatten_with_path(value)[0]
-    texts = [join_path(map(key_text, keys)) for keys, leaf in leaves if torch.is_tensor(leaf)]
-    return [*texts[:8], *(["…"] if len(texts) > 8 else [])]
-
-
-def _with(request: Request, setups: tuple[Registered, ...]) -> Request:
-    """The request with classes registered; sizes of newly visible tensors are automatic."""
-    added = tuple(setup for setup in setups if setup not in request.setups)
-    wanted = request.with_changes(setups=(*request.setups, *added))
-    with register_for_a_while(setups):
-        refitted = _refit(wanted)
-    if refitted:
-        return wanted.with_changes(shapes=refitted)
-    shapes = request.shapes
-    if not shapes:
-        return wanted
-    signature = signature_of(request.target)
-    before = {leaf.path for leaf in leaves_of(signature, request.args, request.kwargs)}
-    with register_for_a_while(setups):
-        after = leaves_of(signature, request.args, request.kwargs)
-    leaves = dict(shapes.leaves)
-    for path, value in after:
-        if path not in before and isinstance(value, torch.Tensor) and value.dim():
-            leaves.setdefault(path, tuple(Auto() for _ in value.shape))
-    try:
-        return wanted.with_changes(shapes=Shapes(leaves, shapes.bounds))
-    except ShapesError:
-        return wanted
-
-
-def _refit(request: Request) -> Shapes | None:
-    """What `dynamic_shapes` mean that only fit once the call's classes are registered."""
-    if request.dynamic_shapes is None or request.shapes:
-        return None
-    try:
-        shapes, dropped = fit_shapes(request)
-    except ShapesError:
-        return None
-    return None if dropped else shapes
