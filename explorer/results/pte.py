@@ -125,18 +125,18 @@ class PteRun:
         calls = max((len(timed.microseconds) for timed in self.times.values()), default=0)
         yield (
             f"Method {self.plan.name}, {format_count(calls, 'call')}: "
-            f"{self.microseconds:,.1f} us in instructions, medians"
+            f"{self.microseconds:,.1f} µs in instructions, medians"
         )
         ordered = sorted(self.times.items(), key=lambda each: -each[1].typical)
         for at, timed in ordered:
             runs = self.plan.instructions[at].runs or self.plan.instructions[at].kind
-            yield cut(f"  {timed.typical:10,.1f} us  instruction {at}: {runs}")
+            yield cut(f"  {timed.typical:10,.1f} µs  instruction {at}: {runs}")
             for op in self.ops.get(at, []):
                 place = f"  {Path(op.file).name}:{op.line}" if op.line else ""
                 origin = f" of {op.origin}" if op.origin else ""
                 yield cut(f"                 {op.target}{origin}{place}")
             for part in timed.parts:
-                yield cut(f"                 {part.typical:,.1f} us  {part.name}")
+                yield cut(f"                 {part.typical:,.1f} µs  {part.name}")
 
 
 _FEW = 12

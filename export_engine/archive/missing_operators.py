@@ -21,7 +21,9 @@ def missing_operators(targets: Iterable[Target]) -> str:
     custom = _join_names(target for target in missing if target.kind == "custom")
     texts = []
     if removed:
-        texts.append(f"It has no {removed}. Open the file with the version of torch that saved it.")
+        texts.append(
+            f"This torch has no {removed}. Open the file with the version of torch that saved it."
+        )
     if custom:
         texts.append(f"{custom} is not registered. Import its library and load the file again.")
     return " ".join(texts)

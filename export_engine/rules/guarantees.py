@@ -268,7 +268,7 @@ class GuaranteeOps(Rule, kind=Kind.GUARANTEE_OPS):
     )
     COUNTS = Sentence("returns {real} values, but its fake kernel says {fake}", real=2, fake=1)
     TYPES = Sentence(
-        "returns a {real}{which}, but its fake kernel returns a {fake}",
+        "returns type {real}{which}, but its fake kernel says {fake}",
         real="Tensor",
         which=" as result 1",
         fake="int",
@@ -420,7 +420,9 @@ class GuaranteeRefuses(Rule, kind=Kind.GUARANTEE_REFUSES):
     NOT_FOUND = Sentence("No sizes were found that break {rule}.", rule="batch <= 16")
     HOLDS = Sentence("Rejected {calls} outside its shapes.{more}", calls="3 calls", more="")
     TAKEN = Sentence(
-        " Eager accepts {count}: {example}.", count=1, example="x.shape[0] = 17 breaks batch <= 16"
+        " Eager accepts {count} of them: {example}.",
+        count=1,
+        example="x.shape[0] = 17 breaks batch <= 16",
     )
     UNTRIED = Sentence(" {count} of {all} rules were not tried.", count=1, all=4)
     BROKEN = Sentence("{bad} of {all} calls outside its shapes are not rejected.", bad=1, all=3)

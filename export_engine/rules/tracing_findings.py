@@ -45,7 +45,7 @@ class CaughtError(Rule, kind=Kind.CAUGHT_ERROR):
     """
 
     SENTENCE = Sentence(
-        "{refused}, and {by} at {where} caught torch's error: the program always {goes}.",
+        "{refused}, and {by} on {where} caught torch's error: the program always {goes}.",
         refused="torch cannot trace `x.max() > 2`",
         by="`except BROKEN`",
         where="line 54",

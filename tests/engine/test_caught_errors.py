@@ -121,7 +121,7 @@ def test_what_code_caught_is_told_with_both_lines(
     assert finding.severity == "wrong"
     assert finding.sentence.startswith(asked)
     assert finding.sentence.endswith(f"caught torch's error: the program always {said}.")
-    assert f" at line {line_of(function, 'caught')} caught" in finding.sentence
+    assert f" on line {line_of(function, 'caught')} caught" in finding.sentence
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ def test_sizes_that_one_way_of_a_branch_leaves_out_are_told() -> None:
 
     assert "Only if\n  s != t (test_release.py:" in repr(shown)
     row = next(row for row in shown.record.verification.rows if row.name == "refuses")
-    assert "Eager accepts 1: " in row.sentence
+    assert "Eager accepts 1 of them: " in row.sentence
     assert "breaks s != t" in row.sentence
     sizes = next(item for item in shown.release_report().items if item.name == "sizes")
     assert sizes.sentence.endswith(" Only if s != t.")

@@ -110,7 +110,7 @@ def _try(attempt: Failed, made: Rewritten) -> Fix | None:
     if switched:
         request = request.with_changes(strict=True)
     if not all(agrees(request, trial, rejected=NO_ELEMENT) for trial in made.trials):
-        raise CannotRewrite("what an element gives depends on the others that are left")
+        raise CannotRewrite("the result of an element depends on which others are left")
     if made.probes and not agrees(request, edit, made.probes, fewest=_FEWEST):
         return None
     result, quiet = try_without_gradients(request, edit)

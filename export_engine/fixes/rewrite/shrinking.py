@@ -121,7 +121,7 @@ class _Masked:
                     return
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "append"), [value])):
                 if self.into or not self.is_head(value):
-                    raise CannotRewrite("the loop collects something else than the first element")
+                    raise CannotRewrite("the loop collects something other than the first element")
                 self.into = name
                 return
             case ast.Assign([ast.Name(id=name)], value):
