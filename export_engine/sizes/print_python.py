@@ -1,65 +1,45 @@
-"""An Expression as Python text, with symbols under the user's names."""
+"""An Expression as Python text, with symbols under the user's names.
+
+Brackets stand only where the meaning needs them, or where `*`, `/`, `//` and `%` meet at one level.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from export_engine.sizes import limits
 from export_engine.sizes.expression import Expression, is_negative, number, order_terms, strip_minus
 from export_engine.sizes.parse_torch import OPAQUE
 
-_ADD, _MUL, _POW, _FUNCTION, _ATOM = 40.0, 50.0, 60.0, 70.0, 1000.0
-_INSIDE = _ATOM - 0.5
-"""Anything but a single name or number gets parentheses."""
-_LEVELS = {
-    "Add": _ADD,
-    "Mul": _MUL,
-    "Rational": _MUL,
-    "Pow": _POW,
-    "Or": 20.0,
-    "And": 30.0,
-    "Not": 100.0,
-    "Equality": 50.0,
-    "Unequality": 50.0,
-    "PowByNatural": 50.0,
-    "FloatPow": 60.0,
-    "Identity": 10.0,
-    "BitwiseFn_bitwise_and": 38.0,
-    "BitwiseFn_bitwise_or": 36.0,
-    "BitwiseFn_bitwise_xor": 37.0,
-    "Max": _ATOM,
-    "Min": _ATOM,
-    **dict.fromkeys(("StrictLessThan", "LessThan", "StrictGreaterThan", "GreaterThan"), 35.0),
-    **dict.fromkeys(("FloorDiv", "CleanDiv", "Mod", "PythonMod", "ModularIndexing"), 35.0),
-    **dict.fromkeys(("FloatTrueDiv", "IntTrueDiv", "Where"), 35.0),
+_IF, _OR, _AND, _NOT, _COMPARED, _BITS, _ADD, _MUL, _SIGNED, _POW, _ATOM = range(11)
+"""Python's precedence, the loosest first."""
+_BETWEEN = {
+    "Or": ("or", _OR),
+    "And": ("and", _AND),
+    "Equality": ("==", _COMPARED),
+    "Unequality": ("!=", _COMPARED),
+    "StrictLessThan": ("<", _COMPARED),
+    "LessThan": ("<=", _COMPARED),
+    "StrictGreaterThan": (">", _COMPARED),
+    "GreaterThan": (">=", _COMPARED),
+    "BitwiseFn_bitwise_and": ("&", _BITS),
+    "BitwiseFn_bitwise_or": ("|", _BITS),
+    "BitwiseFn_bitwise_xor": ("^", _BITS),
+    "FloorDiv": ("//", _MUL),
+    "CleanDiv": ("//", _MUL),
+    "Mod": ("%", _MUL),
+    "PythonMod": ("%", _MUL),
+    "IntTrueDiv": ("/", _MUL),
+    "FloatTrueDiv": ("/", _MUL),
+    "PowByNatural": ("**", _POW),
+    "FloatPow": ("**", _POW),
 }
-"""Precedence of each, as in sympy and torch; any other is a function."""
-_SIGNS = {
-    "Equality": (" == ", 50.0),
-    "Unequality": (" != ", 50.0),
-    "StrictLessThan": (" < ", 35.0),
-    "LessThan": (" <= ", 35.0),
-    "StrictGreaterThan": (" > ", 35.0),
-    "GreaterThan": (" >= ", 35.0),
-    "And": (" and ", 30.0),
-    "Or": (" or ", 20.0),
-    "FloorDiv": (" // ", _INSIDE),
-    "CleanDiv": (" // ", _INSIDE),
-    "Mod": (" % ", _INSIDE),
-    "PythonMod": (" % ", _INSIDE),
-    "IntTrueDiv": (" / ", _INSIDE),
-    "PowByNatural": (" ** ", _POW),
-    "FloatPow": (" ** ", _POW),
-    "BitwiseFn_bitwise_and": (" & ", 38.0),
-    "BitwiseFn_bitwise_or": (" | ", 36.0),
-    "BitwiseFn_bitwise_xor": (" ^ ", 37.0),
-}
-"""The operator between values, and the precedence from which they get parentheses."""
+"""The operator between values, and its precedence."""
 _CALLED = {
     "Max": "max",
     "Min": "min",
     "Abs": "abs",
-    "Not": "not ",
     "floor": "math.floor",
     "FloorToInt": "math.floor",
     "ceiling": "math.ceil",
@@ -80,32 +60,52 @@ def print_size(expression: Expression, names: Mapping[str, str]) -> str:
         expression: any.
         names: torch's name of a symbol to the one to print.
     """
+    return _write(expression, names).text
+
+
+class _Text(NamedTuple):
+    text: str
+    level: int = _ATOM
+    sign: str = ""
+    """The operator that it is joined by, if it is."""
+
+    def above(self, level: int) -> str:
+        """Its text, in brackets unless it binds more tightly than a level."""
+        return self.text if self.level > level else f"({self.text})"
+
+
+def _write(expression: Expression, names: Mapping[str, str]) -> _Text:
+    args = expression.args
     match expression.kind:
         case "symbol":
-            return names.get(expression.name, expression.name)
+            return _Text(names.get(expression.name, expression.name))
         case "number":
-            return _number(expression.value)
+            return _Text(_number(expression.value), _SIGNED if is_negative(expression) else _ATOM)
         case "Rational":
-            return "/".join(_number(argument.value) for argument in expression.args)
+            return _Text("/".join(_number(argument.value) for argument in args), _MUL)
         case "Add":
             return _sum(expression, names)
+        case "Mul" if is_negative(expression):
+            return _negated(expression, names)
         case "Mul":
-            return _product(expression, names)
+            return _join("*", _MUL, [_write(argument, names) for argument in args])
         case "Pow":
             return _power(expression, names)
+        case "Not":
+            return _Text(f"not {_write(args[0], names).above(_AND)}", _NOT)
         case "Identity":
-            return print_size(expression.args[0], names)
-        case "FloatTrueDiv":
-            return f"({_join_terms(expression, ' / ', _INSIDE, names)})"
+            return _write(args[0], names)
         case "ModularIndexing":
-            return _modular(expression, names)
+            size, divisor, modulus = (_write(argument, names) for argument in args)
+            rest = size if divisor.text == "1" else _join("//", _MUL, [size, divisor])
+            return _join("%", _MUL, [rest, modulus])
         case "Piecewise":
             return _piecewise(expression, names)
-    if expression.kind in _SIGNS:
-        sign, level = _SIGNS[expression.kind]
-        return _join_terms(expression, sign, level, names)
+    texts = [_write(argument, names) for argument in args]
+    if expression.kind in _BETWEEN:
+        return _join(*_BETWEEN[expression.kind], texts)
     called = _CALLED.get(expression.kind, expression.kind)
-    return f"{called}({', '.join(print_size(argument, names) for argument in expression.args)})"
+    return _Text(f"{called}({', '.join(each.text for each in texts)})")
 
 
 def _number(value: float) -> str:
@@ -114,68 +114,60 @@ def _number(value: float) -> str:
     return repr(value)
 
 
-def _sum(expression: Expression, names: Mapping[str, str]) -> str:
+def _join(sign: str, level: int, parts: Iterable[_Text]) -> _Text:
+    """Values with an operator between them."""
+    first, *rest = parts
+    if not rest:
+        return first
+    # A chain of comparisons would say something else, and Python reads a ** b ** c from the right.
+    alone = first.sign != sign or level == _COMPARED or sign == "**"
+    texts = [first.above(level if alone else level - 1)]
+    for part in rest:
+        if sign == "**":
+            texts.append(part.above(_MUL))
+        else:
+            texts.append(part.above(level - (part.sign == sign == "*")))
+    return _Text((sign if sign == "*" else f" {sign} ").join(texts), level, sign)
+
+
+def _sum(expression: Expression, names: Mapping[str, str]) -> _Text:
     """`seq - 1`, `16 - seq`."""
     first, *terms = order_terms(expression.args)
-    minus = "-" if is_negative(first) else ""
-    text = minus + _add_brackets(strip_minus(first) if minus else first, _ADD, names)
+    text = _write(first, names).above(_ADD)
     for term in terms:
-        sign = " - " if is_negative(term) else " + "
-        text += sign + _add_brackets(strip_minus(term) if sign == " - " else term, _ADD, names)
-    return text
+        sign = "-" if is_negative(term) else "+"
+        part = _write(strip_minus(term) if sign == "-" else term, names)
+        text += f" {sign} {part.above(_ADD)}"
+    return _Text(text, _ADD, "+")
 
 
-def _product(expression: Expression, names: Mapping[str, str]) -> str:
-    """`2*seq`, and `-seq`."""
-    if is_negative(expression):
-        return f"-{_add_brackets(strip_minus(expression), _ADD, names)}"
-    return _join_terms(expression, "*", _level(expression), names)
+def _negated(expression: Expression, names: Mapping[str, str]) -> _Text:
+    """`-seq`, `-2*seq`, `-(seq // 2)`."""
+    plain = _write(strip_minus(expression), names)
+    if plain.sign == "*":
+        return _Text(f"-{plain.text}", _MUL, "*")
+    return _Text(f"-{plain.above(_MUL)}", _SIGNED)
 
 
-def _power(expression: Expression, names: Mapping[str, str]) -> str:
-    base, exponent = expression.args
-    plain_text = print_size(base, names)  # once: printing it twice would be exponential
-    text = f"({plain_text})" if _level(base) <= _MUL else plain_text
-    times = exponent.value
-    plain = exponent.is_number and isinstance(times, int) and times >= 0
-    if plain and len(text) * times <= limits.CHARACTERS:
-        return "*".join([text] * int(times)) or "1"
-    raised = f"({plain_text})" if _level(base) <= _POW else plain_text
-    return f"{raised} ** {_add_brackets(exponent, _POW, names)}"
+def _power(expression: Expression, names: Mapping[str, str]) -> _Text:
+    """A product where the exponent is a small number: `seq*seq`."""
+    base, exponent = (_write(argument, names) for argument in expression.args)
+    times = expression.args[1].value
+    plain = expression.args[1].is_number and isinstance(times, int) and times >= 0
+    if plain and len(base.text) * times <= limits.CHARACTERS:
+        return _join("*", _MUL, [base] * int(times)) if times else _Text("1")
+    return _join("**", _POW, [base, exponent])
 
 
-def _modular(expression: Expression, names: Mapping[str, str]) -> str:
-    x, divisor, modulus = (_add_brackets(argument, _INSIDE, names) for argument in expression.args)
-    return f"({x} % {modulus})" if divisor == "1" else f"(({x} // {divisor}) % {modulus})"
-
-
-def _piecewise(expression: Expression, names: Mapping[str, str]) -> str:
-    """`(a if c else (b if d else 0))`, as torch prints it."""
-    text = ""
+def _piecewise(expression: Expression, names: Mapping[str, str]) -> _Text:
+    """`a if c else b if d else 0`."""
+    text: _Text | None = None
     for case in reversed(expression.args):
         value, condition = case.args if case.kind == "ExprCondPair" else (case, number(1))
-        shown = print_size(value, names)
-        always = condition.is_number and condition.value == 1
-        text = (
-            f"({shown} if {print_size(condition, names)} else {text})"
-            if text and not always
-            else shown
-        )
-    return text
-
-
-def _join_terms(expression: Expression, sign: str, level: float, names: Mapping[str, str]) -> str:
-    return sign.join(_add_brackets(argument, level, names) for argument in expression.args)
-
-
-def _add_brackets(expression: Expression, level: float, names: Mapping[str, str]) -> str:
-    text = print_size(expression, names)
-    return f"({text})" if _level(expression) <= level else text
-
-
-def _level(expression: Expression) -> float:
-    if is_negative(expression):
-        return _ADD
-    if expression.kind in ("symbol", "number"):
-        return _ATOM
-    return _LEVELS.get(expression.kind, _FUNCTION)
+        shown = _write(value, names)
+        if text is None or (condition.is_number and condition.value == 1):
+            text = shown
+        else:
+            parts = shown.above(_IF), _write(condition, names).above(_IF)
+            text = _Text(f"{parts[0]} if {parts[1]} else {text.text}", _IF)
+    return text or _Text("")

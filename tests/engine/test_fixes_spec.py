@@ -151,7 +151,7 @@ CASES = {
     ),
     "divisor": Case(
         Divided, (t(5, 32),), "x: batch, seq; unbacked",
-        "This `if` needs to know whether `(seq % 16) != 0`, and `seq` is unbacked",
+        "This `if` needs to know whether `seq % 16 != 0`, and `seq` is unbacked",
         "x: batch, seq; seq % 16 == 0", narrows=False,
     ),
     "padding": Case(
@@ -161,7 +161,7 @@ CASES = {
     ),
     "no multiple": Case(
         Whole, (t(16, 4),), "x: seq, _; unbacked",
-        "This `if` needs to know whether `(seq + ((8 - (seq % 8)) % 8)) == 1`, and `seq` is",
+        "This `if` needs to know whether `seq + (8 - seq % 8) % 8 == 1`, and `seq` is",
         "x: seq, _; seq + (8 - seq % 8) % 8 != 1", narrows=False,
     ),
     "least of two": Case(
