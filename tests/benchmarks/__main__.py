@@ -24,6 +24,7 @@ BENCHMARKS = (
     "large_records",
     "comparing",
     "differing",
+    "identical",
     "first_hour",
     "five_tasks",
     "sharing",

@@ -301,6 +301,52 @@ def guard(program: ExportedProgram, graph: Graph, choice: Choice) -> bool:
     return True
 
 
+def keyword(program: ExportedProgram, graph: Graph, choice: Choice) -> bool:
+    """An argument that is passed by its name is another one, or is left to its default."""
+    spots = [(node, name) for node in calls(graph) for name in node.kwargs]
+    if not spots:
+        return False
+    node, name = choice.choice(spots)
+    old: Any = node.kwargs[name]
+    if type(old) in (int, float) and choice.random() < 0.5:
+        node.kwargs = {**node.kwargs, name: old + choice.choice((1, -1))}
+    else:
+        node.kwargs = {key: value for key, value in node.kwargs.items() if key != name}
+    return True
+
+
+def constant(program: ExportedProgram, graph: Graph, choice: Choice) -> bool:
+    """A number of a tensor that the program holds as a constant is another one."""
+    names = [
+        spec.target
+        for spec in program.graph_signature.input_specs
+        if spec.kind.name == "CONSTANT_TENSOR" and program.constants[spec.target].numel()
+    ]
+    if not names:
+        return False
+    name = choice.choice(names)
+    value = program.constants[name].clone()
+    value.view(-1)[choice.randrange(value.numel())] += 1
+    program.constants[name] = value
+    return True
+
+
+def written(program: ExportedProgram, graph: Graph, choice: Choice) -> bool:
+    """Another buffer of the same type is written, or none."""
+    specs = program.graph_signature.output_specs
+    places = [at for at, spec in enumerate(specs) if spec.kind.name == "BUFFER_MUTATION"]
+    if not places:
+        return False
+    at = choice.choice(places)
+    if choice.random() < 0.5:
+        output = program.graph.output_node()
+        output.args = ((*output.args[0][:at], *output.args[0][at + 1 :]),)
+        del specs[at]
+        return True
+    specs[at].target = {"seen": "b2", "b2": "seen"}.get(specs[at].target, specs[at].target)
+    return True
+
+
 def bound(program: ExportedProgram, graph: Graph, choice: Choice) -> bool:
     """The range of a size is narrower."""
     ranges = program.range_constraints
@@ -315,13 +361,15 @@ def bound(program: ExportedProgram, graph: Graph, choice: Choice) -> bool:
 Edit = Callable[[ExportedProgram, Graph, Choice], bool]
 EDITS: tuple[Edit, ...] = (
     *(rewire, rewire, rewire, exchange, exchange, swap_in_chain, move, other_op, argument),
-    *(getitem, dtype, leave_out, leave_out_effect, twice, held, outputs, guard),
+    *(getitem, dtype, leave_out, leave_out_effect, twice, held, outputs, guard, bound),
+    *(keyword, constant, written),
 )
 
 
 def edited(program: ExportedProgram, choice: Choice) -> tuple[str, ExportedProgram] | None:
     """A copy with one edit, and which; None where there was no place for it."""
     copy = copy_program(program)
+    copy._range_constraints = dict(program.range_constraints)
     edit = choice.choice(EDITS)
     graph = choice.choice(graph_modules(copy)).graph
     try:

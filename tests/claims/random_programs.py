@@ -4,16 +4,15 @@ import random
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import nn
 from torch.export import ExportedProgram
 
+from explorer.session.given_program import entry_of
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
-from export_engine.describe import describe
 from export_engine.record import Record
 from export_engine.shapes import Shapes
 
@@ -202,11 +201,12 @@ def export(seed: int) -> Exported:
     return attempt
 
 
-def record_of(attempt: Exported, program: ExportedProgram) -> Record:
-    return describe(replace(attempt, program=program))
+def record_of(program: ExportedProgram) -> Record:
+    """The Record that `explorer.view` shows of a program."""
+    return entry_of(program).record
 
 
-_SECONDS = 3.0
+_SECONDS = 0.5
 """Of computing, until a loop that an edit made endless is given up."""
 
 
@@ -225,11 +225,18 @@ def _within(seconds: float) -> Iterator[None]:
 
 
 Outcome = tuple[Any, ...]
+_CALLED = tuple(enumerate((*ROWS, 2)))
+"""Seeds of the inputs, and their numbers of rows."""
 
 
 def outcome(program: ExportedProgram) -> Outcome:
     """What two calls in a row of each of several sizes give and leave; or the error's class."""
-    return tuple(_called(program, rows, seed) for seed, rows in enumerate((*ROWS, 2)))
+    return tuple(_called(program, rows, seed) for seed, rows in _CALLED)
+
+
+def differs(program: ExportedProgram, known: Outcome) -> bool:
+    """Whether a program gives or leaves other values than a known one; the first decides."""
+    return any(not same(known[seed], _called(program, rows, seed)) for seed, rows in _CALLED)
 
 
 def _called(program: ExportedProgram, rows: int, seed: int) -> Any:
