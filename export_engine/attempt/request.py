@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from export_engine.attempt.registrations import Setup
-from export_engine.attempt.source_edits import Edit
+from export_engine.attempt.source_edits import Edit, combine_edits
 from export_engine.shapes import Shapes, ShapesError
 from export_engine.source import Stack
 
@@ -96,3 +96,7 @@ class Request:
         ):
             changes["shapes"] = None  # they are read again
         return replace(self, **changes)
+
+    def with_edit(self, edit: Edit) -> Request:
+        """This Request with one more edit of the user's code in effect."""
+        return self.with_changes(edits=combine_edits(self.edits, edit))

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from export_engine.attempt import Attempt, Exported, Failed, Fix, Request
 from export_engine.diagnose import UnbackedSize, diagnose
-from export_engine.fixes.excluded_calls import find_accepted_call
 from export_engine.fixes.try_fixes import change_shapes, read_failure, try_shapes
+from export_engine.in_eager import find_accepted_call
 from export_engine.shapes import Named, Relation, Shapes, ShapesError, Spec, holds_always, name_size
 from export_engine.source import Stack
 from export_engine.torch_internals import missing_shapes_spec

@@ -11,7 +11,6 @@ from export_engine.attempt import Exported, Failed, Fix, Kind, Option, Request
 from export_engine.capture import as_exported, model_kept
 from export_engine.defects import log_internal_error
 from export_engine.diagnose import SizesViolated, is_unrolled
-from export_engine.fixes.excluded_calls import calls_without, resize
 from export_engine.fixes.try_fixes import (
     both_titles,
     list_problems,
@@ -19,6 +18,7 @@ from export_engine.fixes.try_fixes import (
     tell,
     try_request,
 )
+from export_engine.in_eager import calls_without, resize
 from export_engine.process import ELSEWHERE, Deadline
 from export_engine.record import sizes_shown, sizes_tried
 from export_engine.traced_sizes import example_sizes, leaf_values, name_of

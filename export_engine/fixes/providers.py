@@ -26,10 +26,9 @@ from export_engine.fixes import (
     specs,
 )
 from export_engine.fixes.code import assumed_branches, line_rewrites, size_branches
-from export_engine.fixes.excluded_calls import confirm_conditions
 from export_engine.fixes.rewrite import chunks, offer, recurrent
-from export_engine.fixes.runs_in_eager import beside_eager
 from export_engine.fixes.try_fixes import list_problems, search_memory, tell, telling
+from export_engine.in_eager import beside_eager, confirm_conditions
 from export_engine.process import clear_interrupt, raise_if_interrupted, sandbox
 from export_engine.progress import Report
 from export_engine.torch_internals import counters_kept

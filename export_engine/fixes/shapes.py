@@ -31,8 +31,8 @@ from export_engine.diagnose import SizeLookedUp, chain
 from export_engine.error_text import error_text
 from export_engine.fixes.assumptions import make_static, shapes_spec_fix
 from export_engine.fixes.examples import iter_wider_ranges
-from export_engine.fixes.excluded_calls import allows, as_traced, calls_without, find_accepted_size
 from export_engine.fixes.try_fixes import change_shapes, read_failure, try_request, try_shapes
+from export_engine.in_eager import allows, as_traced, calls_without, find_accepted_size
 from export_engine.record import sizes_shown
 from export_engine.shapes import Named, Shapes, Spec
 from export_engine.torch_internals import (

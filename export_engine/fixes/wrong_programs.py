@@ -22,10 +22,10 @@ from export_engine.fixes.assumptions import with_answers
 from export_engine.fixes.code import size_branches
 from export_engine.fixes.code.text_edits import CannotRewrite, Source, spans
 from export_engine.fixes.code.try_edit import make_fix, try_edit
-from export_engine.fixes.excluded_calls import as_failure
 from export_engine.fixes.rewrite import offer
 from export_engine.fixes.rewrite.rewriting import rewrite
 from export_engine.fixes.try_fixes import change_shapes, tell, telling, try_request
+from export_engine.in_eager import as_failure
 from export_engine.progress import Report
 from export_engine.record import sizes_shown
 from export_engine.shapes import Bounds, Shapes, ShapesError

@@ -10,8 +10,8 @@ from torch import nn
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.excluded_calls import as_failure
 from export_engine.fixes.try_fixes import try_request
+from export_engine.in_eager import as_failure
 from export_engine.shapes import Shapes
 
 from ..fixes.cases.two_sizes import (

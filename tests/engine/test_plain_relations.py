@@ -11,7 +11,7 @@ from torch import nn
 from torch.utils._sympy.functions import Mod
 
 from export_engine.attempt import Request
-from export_engine.fixes.excluded_calls import allows, find_accepted_call, iter_excluded_calls
+from export_engine.in_eager import allows, find_accepted_call, iter_excluded_calls
 from export_engine.shapes import Relation, Shapes
 from export_engine.traced_sizes import plain_text, plainly
 

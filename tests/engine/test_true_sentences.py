@@ -31,8 +31,8 @@ from export_engine.diagnose.torch_messages import plain
 from export_engine.exportdb import graph_break_pages
 from export_engine.fixes import autofix, automatic, explain, providers, try_fixes
 from export_engine.fixes.automatic import Step
-from export_engine.fixes.runs_in_eager import beside_eager
 from export_engine.generation.equal_sizes import equal_sizes
+from export_engine.in_eager import beside_eager
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes
 from export_engine.source import Location, code_of, in_the_model
@@ -734,7 +734,7 @@ def test_a_condition_is_not_tested_on_inputs_that_take_all_memory(
 ) -> None:
     run: list[int] = []
     monkeypatch.setattr(
-        "export_engine.fixes.excluded_calls.runs_in_eager",
+        "export_engine.in_eager.excluded_calls.runs_in_eager",
         lambda request: run.append(request.args[0].shape[0]),
     )
     shapes = Shapes.parse("x: batch, _")

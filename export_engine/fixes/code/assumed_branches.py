@@ -36,7 +36,6 @@ from export_engine.fixes.code.try_edit import (
     offer_edit,
     runs,
     try_edit,
-    with_edit,
 )
 from export_engine.fixes.try_fixes import read_failure, tell
 from export_engine.process import sandbox
@@ -90,7 +89,7 @@ def _assume_branch(attempt: Failed, request: Request, diagnosis: Diagnosis) -> F
         checks = list_checks(source.torch, pair[1].test, holds=holds, is_tensor=is_tensor)
         rewritten = source.replace(_take_way(source, *pair, holds, checks))
         edit = make_edit(place.file, text, rewritten)
-        if not runs(with_edit(request, edit)):
+        if not runs(request.with_edit(edit)):
             continue  # the example takes the other branch
         condition = " and ".join(asked for asked, _ in checks)
         tell(f"assuming {condition}")
@@ -268,6 +267,6 @@ def _add_check(request: Request, edit: Edit, line: int, diagnosis: Diagnosis) ->
     for holds in (False, True):
         (condition, check), *_ = list_checks(source.torch, test, holds=holds, is_tensor=False)
         more = further(edit, source.replace([Piece(at, at, f"{check}\n{indent}")]))
-        if runs(with_edit(request, more)):
+        if runs(request.with_edit(more)):
             return more, condition
     raise CannotRewrite("the op's condition cannot be checked before that line")

@@ -26,7 +26,6 @@ from export_engine.attempt import (
 )
 from export_engine.diagnose import DataDependent, SizeLookedUp, diagnose, formats_a_tensor
 from export_engine.fixes.code import line_rules
-from export_engine.fixes.code.eager_trials import agrees, agrees_at
 from export_engine.fixes.code.numpy_to_torch import with_torch
 from export_engine.fixes.code.sizes import LENGTHS, agrees_at_many_sizes, by_ops, symbolic
 from export_engine.fixes.code.text_edits import CannotRewrite, Rewritten, Source
@@ -40,6 +39,7 @@ from export_engine.fixes.code.try_edit import (
 from export_engine.fixes.rules.formulas import in_ops
 from export_engine.fixes.rules.grids import find_scale_lines
 from export_engine.fixes.try_fixes import list_problems, read_failure, tell, try_request
+from export_engine.in_eager import agrees, agrees_at
 from export_engine.source import Location, code_of, original_file
 from export_engine.traced_sizes import with_size
 

@@ -27,7 +27,6 @@ from export_engine.attempt import (
     text_in_effect,
 )
 from export_engine.diagnose import SizesViolated, UnbackedSize, diagnose, is_unrolled
-from export_engine.fixes.code.eager_trials import agrees_at
 from export_engine.fixes.code.text_edits import (
     CannotRewrite,
     Piece,
@@ -46,16 +45,16 @@ from export_engine.fixes.code.try_edit import (
     name_edited_file,
     try_edit,
     with_bounds,
-    with_edit,
 )
-from export_engine.fixes.excluded_calls import (
+from export_engine.fixes.rewrite.rewriting import rewrite as rewrite_control_flow
+from export_engine.fixes.try_fixes import both_titles, list_problems, read_failure, tell
+from export_engine.in_eager import (
+    agrees_at,
     allows_any,
     as_failure,
     calls_without,
     iter_excluded_calls,
 )
-from export_engine.fixes.rewrite.rewriting import rewrite as rewrite_control_flow
-from export_engine.fixes.try_fixes import both_titles, list_problems, read_failure, tell
 from export_engine.source import Location, code_of, original_file
 from export_engine.traced_sizes import ShapeViolation, assumable
 
@@ -192,7 +191,7 @@ def _rewrite_at(
     request: Request, edit: Edit, place: Location, asked: _Condition
 ) -> tuple[Edit, str] | None:
     """An edit with one more place rewritten, and what was done there; None where nothing helps."""
-    text, line = text_in_effect(with_edit(request, edit).edits, place.file, place.line)
+    text, line = text_in_effect(request.with_edit(edit).edits, place.file, place.line)
     for rewrite, done in _MORE:
         with suppress(CannotRewrite):
             both = further(edit, rewrite(text, line))

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from itertools import product
 
 from export_engine.attempt import Edit, Request
-from export_engine.fixes.code.eager_trials import agrees_at
 from export_engine.fixes.code.text_edits import (
     CannotRewrite,
     Piece,
@@ -23,8 +22,8 @@ from export_engine.fixes.code.text_edits import (
     last_name,
     spans,
 )
-from export_engine.fixes.excluded_calls import resize
 from export_engine.fixes.rules.factories import by_arange
+from export_engine.in_eager import agrees_at, resize
 from export_engine.traced_sizes import leaf_values
 
 _FORMAT = re.compile(r"(?<!\{)\{([^{}:!]+):[^{}]*\}")

@@ -21,14 +21,13 @@ from export_engine.attempt import (
     NoFix,
     Request,
     apply_edits,
-    combine_edits,
 )
 from export_engine.defects import log_internal_error
 from export_engine.diagnose import counts_gradients_wrong, diagnose
 from export_engine.fixes import assumptions, dim_names, export_options, shapes
 from export_engine.fixes.code.text_edits import CannotRewrite, Rewritten
-from export_engine.fixes.excluded_calls import allows_any, calls_without
 from export_engine.fixes.try_fixes import both_titles, list_problems, read_failure, try_request
+from export_engine.in_eager import allows_any, calls_without
 from export_engine.source import Location, Stack, original_file
 from export_engine.traced_sizes import ShapeViolation
 from export_engine.verify import runs_in_eager
@@ -47,11 +46,6 @@ _MARKS = (
 """What is in lines that rewrites make; other lines are the user's, perhaps indented."""
 
 
-def with_edit(request: Request, edit: Edit) -> Request:
-    """The request with one more edit of the user's code in effect."""
-    return request.with_changes(edits=combine_edits(request.edits, edit))
-
-
 def make_edit(file: str, text: str, rewritten: Rewritten) -> Edit:
     """The edit of a file's text, which a rewrite gave."""
     return Edit(original_file(file), text, rewritten.text, (rewritten.function,))
@@ -65,13 +59,13 @@ def further(edit: Edit, made: Rewritten) -> Edit:
 
 def name_edited_file(request: Request, edit: Edit) -> str:
     """The file name of one more edit, as in tracebacks."""
-    return with_edit(request, edit).edits[-1].edited_file
+    return request.with_edit(edit).edits[-1].edited_file
 
 
 def try_edit(request: Request, edit: Edit) -> Attempt | None:
     """The attempt with one more edit; None if it does not fit the code."""
     try:
-        return try_request(with_edit(request, edit))
+        return try_request(request.with_edit(edit))
     except EditError:
         return None
 
@@ -205,8 +199,8 @@ def offer_edit(
 def make_fix(request: Request, edit: Edit, found: Attempt | None, **fields: Any) -> Fix:
     """The fix that an edit is, with what it gave when it was tried, and further fields of `Fix`."""
     exported = found if isinstance(found, Exported) else None
-    more: dict[str, Any] = {"change": partial(with_edit, edit=edit), **fields}
-    return Fix(kind="code", edits=with_edit(request, edit).edits, leads_to=exported, **more)
+    more: dict[str, Any] = {"change": partial(Request.with_edit, edit=edit), **fields}
+    return Fix(kind="code", edits=request.with_edit(edit).edits, leads_to=exported, **more)
 
 
 def _fails_elsewhere(found: Attempt, before: Diagnosis) -> bool:

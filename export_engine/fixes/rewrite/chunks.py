@@ -13,10 +13,10 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
-from export_engine.fixes.code.eager_trials import RAISES, agrees
 from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Rewritten, Source
 from export_engine.fixes.code.try_edit import make_edit, offer_edit, stacks_of, try_edit
 from export_engine.fixes.try_fixes import read_failure, tell
+from export_engine.in_eager import RAISES, agrees
 from export_engine.source import Location
 
 _KINDS = (Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE)

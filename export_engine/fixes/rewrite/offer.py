@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from functools import partial
 
 from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, Request, text_in_effect
-from export_engine.fixes.code.eager_trials import agrees, takes_what_eager_takes
 from export_engine.fixes.code.text_edits import CannotRewrite
 from export_engine.fixes.code.try_edit import (
     COSTS_GRADIENTS,
     find_fixing_places,
     offer_edit,
     try_without_gradients,
-    with_edit,
     without_gradients,
 )
 from export_engine.fixes.export_options import describe_refused
@@ -21,6 +19,7 @@ from export_engine.fixes.rewrite.form import NotStaged
 from export_engine.fixes.rewrite.rewriting import Rewritten, Staged, is_asked, lower, probe
 from export_engine.fixes.rewrite.shrinking import NO_ELEMENT
 from export_engine.fixes.try_fixes import read_failure, tell
+from export_engine.in_eager import agrees, takes_what_eager_takes
 
 _KINDS = frozenset(
     {
@@ -136,7 +135,7 @@ def _try(attempt: Failed, made: Rewritten) -> Fix | None:
 
 def in_mode(request: Request, *, edit: Edit, is_quiet: bool, is_strict: bool) -> Request:
     """The request with a rewritten function, in the mode that its operators need."""
-    result = with_edit(without_gradients(request) if is_quiet else request, edit)
+    result = (without_gradients(request) if is_quiet else request).with_edit(edit)
     return result.with_changes(strict=True) if is_strict else result
 
 

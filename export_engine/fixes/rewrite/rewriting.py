@@ -12,9 +12,7 @@ import torch
 
 from export_engine.attempt import Edit, EditError, Failed, Kind, Request
 from export_engine.capture import capture
-from export_engine.fixes.code.eager_trials import RAISES
 from export_engine.fixes.code.text_edits import CannotRewrite
-from export_engine.fixes.code.try_edit import with_edit
 from export_engine.fixes.rewrite.emit import emit
 from export_engine.fixes.rewrite.expressions import Names
 from export_engine.fixes.rewrite.facts import Facts
@@ -41,6 +39,7 @@ from export_engine.fixes.rewrite.probe import probing
 from export_engine.fixes.rewrite.selected import loop_over_all
 from export_engine.fixes.rewrite.shrinking import loop_with_mask
 from export_engine.fixes.try_fixes import remember
+from export_engine.in_eager import RAISES
 from export_engine.source import original_file
 from export_engine.torch_internals import graphs_left_out
 
@@ -307,7 +306,7 @@ def _run_once(
     tensors: Mapping[str, torch.dtype] | None = None,
 ) -> Facts:
     try:
-        changed = with_edit(request, edit).with_changes(strict=False)
+        changed = request.with_edit(edit).with_changes(strict=False)
         with probing(keeps_symbols=keeps_symbols, tensors=tensors) as probe, graphs_left_out():
             attempt = capture(changed)
     except EditError as error:

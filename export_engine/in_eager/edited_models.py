@@ -18,7 +18,6 @@ from export_engine.attempt import Edit, EditError, Exported, Request, apply_edit
 from export_engine.capture import as_exported, model_kept
 from export_engine.defects import log_internal_error
 from export_engine.findings import ops_of
-from export_engine.fixes.code.try_edit import with_edit
 from export_engine.process import Deadline, undone
 from export_engine.shapes import Pinned, Static
 from export_engine.torch_internals import pytree
@@ -74,7 +73,7 @@ def agrees(
         telling = [(n, r) for n, r, tells in accepted if tells and n < len(usual)]
 
         def is_reached(probe: Edit) -> bool:
-            edits, count = with_edit(request, probe).edits, 0
+            edits, count = request.with_edit(probe).edits, 0
             with closing(_run_each(edits, telling, patience)) as results:
                 for _, result in results:
                     count += isinstance(result, Exception) and REACHED in str(result)
@@ -154,7 +153,7 @@ def _find_accepted(
     accepted = [pair for pair in inputs if pair[0] in theirs]
     if not accepted:
         return []
-    with closing(_run_each(with_edit(request, edit).edits, accepted, patience)) as results:
+    with closing(_run_each(request.with_edit(edit).edits, accepted, patience)) as results:
         for number, result in results:
             if isinstance(result, BaseException):
                 if not (number and rejected and str(result).startswith(rejected)):
