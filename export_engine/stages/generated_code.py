@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from export_engine.record import StageCode
@@ -13,6 +13,8 @@ _DEFINED = re.compile(
     r"(?P<python>\w+) = async_compile\.|"
     r'\s*extern "C"\s+(?:[\w:]+\s+)*void\s+(?P<cpp>\w+)\s*\('
 )
+_BUFFER = re.compile(r"\bbuf\d+\b")
+_RENAMED = re.compile(r"\s*(?:auto )?(?P<new>buf\d+) = .*?\b(?P<old>buf\d+)\b")
 _FAR = 60
 """Lines between a kernel's handle and its call, at most."""
 
@@ -47,6 +49,29 @@ def _call_after(lines: Sequence[str], at: int, name: str) -> int:
         if called in lines[line] and not lines[line].lstrip().startswith(("#", "//")):
             return line + 1
     return min(at + 2, len(lines))
+
+
+def find_readers(codes: Sequence[StageCode], calls: Mapping[str, CodePlace]) -> dict[str, set[str]]:
+    """Per kernel, the kernels that read the buffers that its call is the first to name.
+
+    Args:
+        codes: of the compilation.
+        calls: where each kernel is called, in the calls' order.
+    """
+    readers: dict[str, set[str]] = {kernel: set() for kernel in calls}
+    for number, code in enumerate(codes):
+        lines, before = code.text.splitlines(), 0
+        writers: dict[str, str] = {}
+        for kernel, place in calls.items():
+            if place.code != number:
+                continue
+            for renamed in filter(None, map(_RENAMED.match, lines[before : place.line - 1])):
+                if renamed["old"] in writers:
+                    writers[renamed["new"]] = writers[renamed["old"]]
+            for buffer in _BUFFER.findall(lines[place.line - 1]):
+                readers[writers.setdefault(buffer, kernel)].add(kernel)
+            before = place.line
+    return readers
 
 
 def find_definitions(codes: Sequence[StageCode]) -> dict[str, CodePlace]:

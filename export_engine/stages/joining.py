@@ -19,7 +19,12 @@ from export_engine.record import (
 )
 from export_engine.source import find_last_user_frame, parse_stack_trace, source_line
 from export_engine.stages.added_guards import find_added_guards
-from export_engine.stages.generated_code import CodePlace, find_calls, find_definitions
+from export_engine.stages.generated_code import (
+    CodePlace,
+    find_calls,
+    find_definitions,
+    find_readers,
+)
 from export_engine.stages.kernel_calls import base_name, find_called_op, is_extern
 from export_engine.stages.printed_graph import PrintedOp, read_operands, read_printed_graph
 from export_engine.stages.program_ops import align_program, list_computing_ops
@@ -228,8 +233,16 @@ def _kernels(
 ) -> list[Kernel]:
     calls, bodies = find_calls(codes), find_definitions(codes)
     computed = _select_computed_ops(provenance.ops, targets)
+    readers = find_readers(codes, calls)
     kernels = []
-    for name, own in computed.items():
+    for name, listed in computed.items():
+        own = listed
+        if not any(op in numbers for op in listed):
+            # it copies inputs of the program into the layout of library calls, which read them
+            copied = [
+                each for each in computed if each in readers.get(name, ()) and is_extern(each)
+            ]
+            own = [op for each in copied for op in computed[each]] or listed
         origins = sorted({node for op in own for node in nodes.get(op, [])})
         items = lines.of_nodes(origins) or lines.of_traces(provenance.traces.get(name, []))
         call, body = calls.get(name, CodePlace(-1, 0)), bodies.get(base_name(name))

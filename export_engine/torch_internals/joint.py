@@ -9,6 +9,7 @@ import torch
 
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
+from export_engine.torch_internals.hooks import torch_options
 
 
 class JointCall(NamedTuple):
@@ -33,7 +34,8 @@ def joint_graph(
     Raises:
         MissingCapabilityError: this torch cannot make one.
     """
-    captured = torch_has.CAPTURE_FOR_JOINT.value(module)(*args, **kwargs)
+    with torch_options(["allow_rnn"]):  # as torch.export traces them
+        captured = torch_has.CAPTURE_FOR_JOINT.value(module)(*args, **kwargs)
     # read before: AOTAutograd leaves values of its own in modules that share weights
     leaves = pytree.tree_leaves((args, kwargs))
     held: dict[str, dict[str, Any]] = {

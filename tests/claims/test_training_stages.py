@@ -161,3 +161,16 @@ def test_what_a_training_step_cannot_be_compiled_by_is_refused(step: Step) -> No
         step.explored.stages(inputs=(X,))
     with pytest.raises(FixError, match="compiles only with its inputs"):
         explorer.view(joint_graph()).stages()
+
+
+@pytest.mark.slow
+def test_a_kernel_that_only_copies_inputs_belongs_to_the_call_that_reads_them() -> None:
+    model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 4, 3))
+    call = (model, torch.randn(2, 3, 8, 8), torch.randint(0, 4, (2, 4, 4)))
+    stages = explorer.explore(loss_fn, call, joint=True).stages()
+    for kernel in stages.kernels:
+        assert kernel.ops, kernel.name
+        assert kernel.nodes, kernel.name
+        assert kernel.lines, kernel.name
+    copied = {remark.text for remark in stages.data.remarks if remark.kind == "layout"}
+    assert any("`convolution` into the layout that extern_kernels.conv" in text for text in copied)

@@ -101,3 +101,10 @@ def test_what_has_no_backward_pass_says_so() -> None:
 def test_a_joint_graph_is_no_program_to_run(step: explorer.Exploration) -> None:
     with pytest.raises(explorer.errors.FixError, match="a joint graph cannot be run as a program"):
         step.verify()
+
+
+def test_recurrent_layers_are_traced() -> None:
+    model = torch.nn.GRU(4, 8, batch_first=True)
+    ex = explorer.explore(lambda m, x: m(x)[0].sum(), (model, torch.randn(2, 3, 4)), joint=True)
+    assert ex.ok
+    assert ex.cost().at().flops > 0
