@@ -86,7 +86,7 @@ def _write(expression: Expression, names: Mapping[str, str]) -> _Text:
         case "Add":
             return _sum(expression, names)
         case "Mul" if is_negative(expression):
-            return _negated(expression, names)
+            return _negate(expression, names)
         case "Mul":
             return _join("*", _MUL, [_write(argument, names) for argument in args])
         case "Pow":
@@ -141,7 +141,7 @@ def _sum(expression: Expression, names: Mapping[str, str]) -> _Text:
     return _Text(text, _ADD, "+")
 
 
-def _negated(expression: Expression, names: Mapping[str, str]) -> _Text:
+def _negate(expression: Expression, names: Mapping[str, str]) -> _Text:
     """`-seq`, `-2*seq`, `-(seq // 2)`."""
     plain = _write(strip_minus(expression), names)
     if plain.sign == "*":
