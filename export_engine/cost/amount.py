@@ -6,15 +6,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from export_engine.record import Record, Size
-from export_engine.sizes import OPERATORS, Formula, NoFormula, compile_formula, evaluate_formula
+from export_engine.sizes import (
+    OPERATORS,
+    Formula,
+    UnreadableError,
+    compile_formula,
+    evaluate_formula,
+)
 
 
 class Factor(NamedTuple):
-    """A size, or an expression of sizes that is not a sum of products: `(h - 1)//32`."""
+    """A size, or an expression of sizes that is not a sum of products: `(h - 1) // 32`."""
 
     text: str
     formula: tuple[int | float | str, ...]
     """In postfix order; `d0` is the first of `Record.symbols`."""
+
+    @property
+    def operand(self) -> str:
+        """Its text as a part of another: in brackets, unless it is a name or a call."""
+        *_, last = self.formula
+        infix = isinstance(last, str) and OPERATORS.get(last, (0,))[0] == 2 and not last.isalpha()
+        return f"({self.text})" if infix else self.text
 
 
 Product = tuple[tuple[Factor, int], ...]
@@ -127,7 +140,7 @@ class SizeReader:
         Args:
             record: whose symbols the texts are about.
         """
-        self._names = {symbol.name: number for number, symbol in enumerate(record.symbols)}
+        self._names = {symbol.name: f"d{number}" for number, symbol in enumerate(record.symbols)}
         self._symbols = [symbol.name for symbol in record.symbols]
         self._known: dict[str, Amount | None] = {}
 
@@ -151,8 +164,8 @@ class SizeReader:
 
     def _parse(self, text: str) -> Amount | None:
         try:
-            formula = compile_formula(text, self._resolve)
-        except NoFormula:
+            formula = compile_formula(text, self._names.get)
+        except UnreadableError:
             return None
         stack: list[Amount] = []
         for token in formula:
@@ -166,10 +179,6 @@ class SizeReader:
             else:
                 stack.append(_of_number(token))
         return stack[0] if len(stack) == 1 else None
-
-    def _resolve(self, name: str) -> Formula | None:
-        number = self._names.get(name)
-        return None if number is None else [f"d{number}"]
 
 
 def combine(sign: str, *amounts: Amount) -> Amount:
@@ -192,11 +201,11 @@ def combine(sign: str, *amounts: Amount) -> Amount:
         for _ in range(amounts[1].terms[()]):
             power = power * amounts[0]
         return power
-    texts = [str(amount) if _is_atom(amount) else f"({amount})" for amount in amounts]
+    texts = [_operand(amount) for amount in amounts]
     infix = len(texts) > 1 and not sign.isalpha()
     text = f" {sign} ".join(texts) if infix else f"{sign}({', '.join(map(str, amounts))})"
     formula: Formula = [*(token for amount in amounts for token in _postfix(amount)), sign]
-    return _of_factor(Factor(f"({text})" if infix else text, tuple(formula)))
+    return _of_factor(Factor(text, tuple(formula)))
 
 
 def largest(one: Amount | int, *others: Amount | int) -> Amount:
@@ -275,12 +284,14 @@ def _product(one: Product, other: Product) -> Product:
     return tuple(sorted(powers.items(), key=lambda each: each[0].text))
 
 
-def _is_atom(amount: Amount) -> bool:
-    """Whether its text needs no brackets: a number that is not negative, or one factor."""
-    if len(amount.terms) != 1:
-        return not amount.terms
-    ((product, scale),) = amount.terms.items()
-    return scale >= 0 if not product else scale == 1 and _degree(product) == 1
+def _operand(amount: Amount) -> str:
+    """Its text as a part of another: in brackets, unless it is a number or one factor."""
+    if not amount.terms:
+        return "0"
+    (product, scale), *others = amount.terms.items()
+    if others or scale < 0 or (product and (scale > 1 or _degree(product) > 1)):
+        return f"({amount})"
+    return product[0][0].operand if product else str(scale)
 
 
 def _degree(product: Product) -> int:
@@ -288,7 +299,11 @@ def _degree(product: Product) -> int:
 
 
 def _term(product: Product, scale: int) -> str:
-    parts = [factor.text if power == 1 else f"{factor.text}**{power}" for factor, power in product]
-    if not parts:
+    if not product:
         return str(scale)
+    if scale == 1 and _degree(product) == 1:
+        return product[0][0].text
+    parts = [
+        factor.operand if power == 1 else f"{factor.operand}**{power}" for factor, power in product
+    ]
     return "*".join(parts if scale == 1 else [str(scale), *parts])

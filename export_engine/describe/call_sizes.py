@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from export_engine.describe.source import ProgramSource
 from export_engine.describe.symbols import Symbols
 from export_engine.describe.value_table import sizes_of
-from export_engine.record import SizeInput, guard_text
+from export_engine.record import SizeInput, guard_names, guard_text, number_last
 from export_engine.sizes import (
     Expression,
     Formula,
-    NoFormula,
-    compile_formula,
+    UnreadableError,
     evaluate_size,
     find_line,
+    make_expression,
+    make_formula,
+    name_symbol,
     number,
+    parse_code,
     print_size,
+    substitute,
 )
 from export_engine.traced_sizes import InputPlace, source_place
 
@@ -43,8 +47,8 @@ class CallSizes:
         self.values: list[int | Expression] = []
         """Per size, the number or expression that the program has for it."""
         self._by_place: dict[tuple[str, int], int] = {}
-        self._by_symbol: dict[str, str] = {}
-        """Per torch's name of a symbol, its value as Python text over sizes."""
+        self._by_symbol: dict[str, Expression] = {}
+        """Per torch's name of a symbol, its value over sizes."""
         user = iter(paths)
         for entry, other_entry in enumerate(source.inputs()):
             if other_entry.kind != "user_input":
@@ -88,8 +92,13 @@ class CallSizes:
                 line = find_line(value) if isinstance(value, Expression) else None
                 if line is None or (alone and line[1:] != (1, 0)):
                     continue
-                text = f"d{at}" if alone else f"((d{at} - {line[2]})//{line[1]})"
-                self._by_symbol.setdefault(line[0], text)
+                symbol, scale, offset = line
+                solved = name_symbol(f"d{at}")
+                if offset:
+                    solved = make_expression("Add", (solved, number(-offset)))
+                if scale > 1:
+                    solved = make_expression("FloorDiv", (solved, number(scale)))
+                self._by_symbol.setdefault(symbol, solved)
 
     def find_range(self, size: int | Expression) -> tuple[int | None, int | None] | None:
         """The ends of its range, None for an open one; None if the program keeps no range."""
@@ -108,32 +117,33 @@ class CallSizes:
         for symbol, place in born.items():
             at = self._by_place.get((place.path, place.position))
             if at is not None:
-                names[symbol] = f"d{at}"
+                names[symbol] = name_symbol(f"d{at}")
         expression = number(size) if isinstance(size, int) else size
-
-        def resolve(name: str) -> Formula | None:
-            return [name] if name[:1] == "d" and name[1:].isdigit() else None
-
-        return self._compile(print_size(expression, names), resolve)
+        if not names.keys() >= set(expression.symbols):
+            return []
+        try:
+            return make_formula(substitute(expression, names))
+        except UnreadableError:
+            return []
 
     def compile_guard(self, code: str) -> tuple[Formula, str]:
         """The formula of a guard that travels with the program, and its text in user's terms."""
+        sources: dict[str, SizeInput] = {}
         shown: dict[str, SizeInput] = {}
 
-        def resolve(text: str) -> Formula | None:
+        def resolve(text: str) -> str | None:
             place = source_place(text, self._paths)
             known = self._by_place.get((place.path, place.position)) if place else None
             if known is None:
                 return None
-            shown[text] = self.inputs[known]
-            return [f"d{known}"]
+            sources[text] = shown[f"d{known}"] = self.inputs[known]
+            return f"d{known}"
 
-        return self._compile(code, resolve), guard_text(code, shown)
-
-    def _compile(self, text: str, resolve: Callable[[str], Formula | None]) -> Formula:
-        if len(text) > self._source.most_characters:
-            return []
+        if len(code) > self._source.most_characters:
+            return [], guard_text(code, sources)
         try:
-            return compile_formula(text, resolve)
-        except NoFormula:
-            return []
+            expression = parse_code(code, resolve)
+            formula = make_formula(expression)
+        except UnreadableError:
+            return [], guard_text(code, sources)
+        return formula, number_last(print_size(expression, guard_names(shown)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable
 
 from export_engine.record import TURNED
-from export_engine.sizes import OPERATORS, Formula, NoFormula, compile_formula
+from export_engine.sizes import OPERATORS, Formula, UnreadableError, compile_formula
 
 _MOST_TERMS = 200
 _LARGEST_POWER = 8
@@ -27,9 +27,9 @@ def size_form(text: str, never_negative: Collection[str] = ()) -> Hashable:
         The text itself, if it is neither or grows too large.
     """
     try:
-        formula = compile_formula(text, lambda name: [name])
+        formula = compile_formula(text, lambda name: name)
         return _Forms(never_negative).of(formula)
-    except (NoFormula, OverflowError):
+    except (UnreadableError, OverflowError):
         return text
 
 

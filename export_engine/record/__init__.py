@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from export_engine.record.graph import ValueType as ValueType
     from export_engine.record.graph import count_ops as count_ops
     from export_engine.record.grouping import with_groups as with_groups
+    from export_engine.record.guard_wording import guard_names as guard_names
     from export_engine.record.guard_wording import guard_text as guard_text
     from export_engine.record.guard_wording import size_name as size_name
     from export_engine.record.json_schema import record_schema as record_schema

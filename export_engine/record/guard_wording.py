@@ -19,13 +19,19 @@ def guard_text(code: str, shown: Mapping[str, SizeInput]) -> str:
         shown: the size that each piece of it stands for.
     """
     text = " ".join(code.split())
-    named = {source: size_name(size) for source, size in shown.items()}
-    sizes = {(named[source], size.text) for source, size in shown.items()}
-    often = Counter(name for name, _ in sizes)
+    names = guard_names(shown)
     for source in sorted(shown, key=len, reverse=True):
-        name = named[source]
-        text = text.replace(source, name if often[name] == 1 else shown[source].text)
+        text = text.replace(source, names[source])
     return number_last(text)
+
+
+def guard_names(shown: Mapping[str, SizeInput]) -> dict[str, str]:
+    """What each size of a guard goes by."""
+    named = {source: size_name(size) for source, size in shown.items()}
+    often = Counter(name for name, _ in {(named[key], size.text) for key, size in shown.items()})
+    return {
+        source: name if often[name] == 1 else shown[source].text for source, name in named.items()
+    }
 
 
 def size_name(size: SizeInput) -> str:

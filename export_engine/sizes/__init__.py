@@ -28,15 +28,16 @@ if TYPE_CHECKING:
     from export_engine.sizes.formula import OPERATORS as OPERATORS
     from export_engine.sizes.formula import Evaluator as Evaluator
     from export_engine.sizes.formula import Formula as Formula
+    from export_engine.sizes.formula import compile_formula as compile_formula
     from export_engine.sizes.formula import evaluate_formula as evaluate_formula
+    from export_engine.sizes.formula import make_formula as make_formula
     from export_engine.sizes.formula import sizes_in as sizes_in
-    from export_engine.sizes.formula_parser import NoFormula as NoFormula
-    from export_engine.sizes.formula_parser import compile_formula as compile_formula
     from export_engine.sizes.linear_constraints import Linear as Linear
     from export_engine.sizes.linear_constraints import add_linear as add_linear
     from export_engine.sizes.linear_constraints import is_impossible as is_impossible
     from export_engine.sizes.linear_constraints import linear as linear
-    from export_engine.sizes.parse_torch import parse_size as parse_size
+    from export_engine.sizes.parse import parse_code as parse_code
+    from export_engine.sizes.parse import parse_size as parse_size
     from export_engine.sizes.piecewise import Pieces as Pieces
     from export_engine.sizes.piecewise import solve_by_residue as solve_by_residue
     from export_engine.sizes.polynomials import Unsolved as Unsolved

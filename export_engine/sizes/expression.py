@@ -9,6 +9,27 @@ from functools import cached_property
 from export_engine.sizes import limits
 
 Number = int | float
+OPAQUE = (
+    *("sqrt", "exp", "log", "log2", "sin", "cos", "tan", "asin", "acos", "atan"),
+    *("sinh", "cosh", "tanh", "asinh"),
+)
+"""Functions that torch keeps sympy from evaluating: `OpaqueUnaryFn_sqrt`."""
+CALLED = {
+    "Max": "max",
+    "Min": "min",
+    "Abs": "abs",
+    "FloorToInt": "math.floor",
+    "floor": "math.floor",
+    "CeilToInt": "math.ceil",
+    "ceiling": "math.ceil",
+    "TruncToInt": "math.trunc",
+    "TruncToFloat": "math.trunc",
+    "RoundToInt": "round",
+    "RoundDecimal": "round",
+    "ToFloat": "float",
+    **{f"OpaqueUnaryFn_{name}": f"math.{name}" for name in OPAQUE},
+}
+"""What Python calls the functions; of several of one name, the first is the one that is read."""
 
 
 class UnreadableError(ValueError):

@@ -2,7 +2,7 @@
 
 A formula is a list in postfix order. Numbers stand for themselves, `d0`, `d1`, ... for sizes, and
 any other text is an operator of `OPERATORS`, which takes as many values as it needs.
-`widgets/frontend/src/formula.ts` evaluates the same; `formula_parser.py` makes them of text.
+`widgets/frontend/src/formula.ts` evaluates the same.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from export_engine.sizes.evaluate import real_power
+from export_engine.sizes.expression import Expression, UnreadableError
+from export_engine.sizes.parse import parse_code
+from export_engine.sizes.postfix import postfix
 
 Formula = list[int | float | str]
 """Arithmetic on sizes in postfix order, as `formula.py` evaluates it: `d0` is the size
 of `Probe.inputs[0]`, any other text an operator. Empty if it cannot be evaluated."""
 
 _LARGEST_POWER = 64
+_MOST_STEPS = 50_000
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -59,6 +63,35 @@ OPERATORS: dict[str, tuple[int, Callable[..., Any]]] = {
     "or": (2, lambda one, other: bool(one) or bool(other)),
 }
 """The arity and the function of each operator, as in Python."""
+
+
+def make_formula(expression: Expression) -> Formula:
+    """The formula of an expression, whose symbols have the names of sizes.
+
+    Raises:
+        UnreadableError: something in it has no operator.
+    """
+    formula: Formula = []
+    for step in postfix(expression):
+        if isinstance(step, Expression):
+            token: int | float | str = step.name if step.is_symbol else step.value
+            known = step.is_symbol or math.isfinite(step.value)
+        else:
+            token = step[0].removeprefix("math.")
+            known = OPERATORS.get(token, (0, None))[0] == step[1]
+        if not known or len(formula) > _MOST_STEPS:
+            raise UnreadableError(f"{str(token)[:40]!r} is not an operator of sizes")
+        formula.append(token)
+    return formula
+
+
+def compile_formula(text: str, resolve: Callable[[str], str | None]) -> Formula:
+    """The formula of Python code; see `parse_code`.
+
+    Raises:
+        UnreadableError: it is not arithmetic on sizes.
+    """
+    return make_formula(parse_code(text, resolve))
 
 
 def evaluate_formula(formula: Formula, sizes: Sequence[int]) -> Any:

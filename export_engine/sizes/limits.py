@@ -2,6 +2,8 @@
 
 CHARACTERS = 4_000
 """Characters of a size or a guard; a longer one is kept as text."""
+CODE_CHARACTERS = 100_000
+"""Characters of a guard of a program that is in memory."""
 DEPTH = 48
 POWER = 64
 """The largest exponent that is read as one."""

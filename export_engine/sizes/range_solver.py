@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import lcm
 
-from export_engine.sizes.formula import Evaluator, Formula
-from export_engine.sizes.formula_parser import NoFormula, compile_formula
+from export_engine.sizes.expression import UnreadableError
+from export_engine.sizes.formula import Evaluator, Formula, compile_formula
 from export_engine.sizes.piecewise import Pieces, solve_by_residue
 from export_engine.sizes.polynomials import Unsolved
 
@@ -67,13 +67,9 @@ class Condition:
     def formula(self) -> Formula:
         """It as a formula; empty where it has none."""
         numbers = {name: f"d{number}" for number, name in enumerate(self.names)}
-
-        def resolve(name: str) -> Formula | None:
-            return [numbers[name]] if name in numbers else None
-
         try:
-            return compile_formula(self.text, resolve)
-        except NoFormula:
+            return compile_formula(self.text, numbers.get)
+        except UnreadableError:
             return []
 
     @cached_property

@@ -17,6 +17,7 @@ from export_engine.sizes import (
     name_symbol,
     number,
     order_terms,
+    parse_code,
     parse_size,
     print_size,
 )
@@ -56,7 +57,7 @@ def test_a_size_reads_as_mathematics_wherever_it_comes_from(expression: sympy.Ex
     assert eval(text, {"a": 7, "b": 5}) == expression.subs({A: 7, B: 5})
 
 
-ARITHMETIC = ("Add", "Mul", "FloorDiv", "Mod", "IntTrueDiv")
+ARITHMETIC = ("Add", "Mul", "FloorDiv", "Mod", "IntTrueDiv", "ToFloat")
 BRACKET = re.compile(r"(?<!\w)\(")
 """One that is not a call's."""
 OPERATOR = re.compile(r"//|[*/%]")
@@ -72,36 +73,48 @@ def random_size(numbers: random.Random, depth: int) -> Expression:
     if kind == "Mul":
         factors = [part for part in parts if part.kind != "Mul"]
         return make_expression(kind, (factor, *factors)) if factors else parts[0]
+    if kind == "ToFloat":
+        return make_expression(kind, (parts[0],))
     made = make_expression(kind, (parts[0], numbers.choice((parts[1], factor))))
     return Expression(kind, order_terms(made.args)) if kind == "Add" else made
 
 
-def random_sizes() -> list[Expression]:
+def random_condition(numbers: random.Random, depth: int) -> Expression:
+    kind = numbers.choice(("LessThan", "Equality", "And", "Or", "Not") if depth else ("LessThan",))
+    make = random_size if kind in ("LessThan", "Equality") else random_condition
+    parts = [make(numbers, max(depth - 1, 0)) for _ in range(1 if kind == "Not" else 2)]
+    return make_expression(kind, tuple(parts))
+
+
+def random_expressions() -> list[Expression]:
     numbers = random.Random(0)
     sizes = [random_size(numbers, numbers.randint(1, 4)) for _ in range(1_000)]
-    pairs = zip(sizes[::2], sizes[1::2], strict=True)
-    return [*sizes, *(make_expression("LessThan", pair) for pair in pairs)]
+    return [*sizes, *(random_condition(numbers, numbers.randint(1, 3)) for _ in range(500))]
+
+
+def read(text: str) -> Expression:
+    return parse_code(text, lambda name: name)
 
 
 def test_a_printed_size_is_read_as_it_was() -> None:
-    for expression in random_sizes():
-        assert parse_size(print_size(expression, {})) == expression
+    for expression in random_expressions():
+        assert read(print_size(expression, {})) == expression
 
 
 def test_each_pair_of_brackets_is_needed_or_tells_products_apart() -> None:
     seen = 0
-    for expression in random_sizes():
+    for expression in random_expressions():
         text = print_size(expression, {})
         for start, end in brackets_in(text):
             seen += 1
             bare = f"{text[:start]}{text[start + 1 : end]}{text[end + 1 :]}"
             try:
-                same = parse_size(bare) == expression
+                same = read(bare) == expression
             except UnreadableError:
                 same = False
             beside = text[max(start - 3, 0) : start] + text[end + 1 : end + 4]
             assert not same or len({*OPERATOR.findall(text[start:end] + beside)}) > 1, text
-    assert seen > 1_000
+    assert seen > 500
 
 
 def brackets_in(text: str) -> Iterator[tuple[int, int]]:

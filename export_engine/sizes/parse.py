@@ -1,18 +1,21 @@
-"""Sizes and conditions as torch writes them into a file: text, read by a small grammar.
+"""Sizes and conditions as torch writes them: text, read by a small grammar, and never run.
 
-torch writes them as sympy's `srepr` does, `Add(Symbol('s77', integer=True), Integer(1))`; before
-2.5 as Python, `s77 + 1`. Both are read here into an Expression, and nothing is computed but a minus
-sign: not a power, and no function. What is not in the grammar stays text.
+In a file torch writes them as sympy's `srepr` does, `Add(Symbol('s77', integer=True), Integer(1))`;
+before 2.5, and in guards, as Python, `s77 + 1`. Both are read here into an Expression, and nothing
+is computed but a minus sign: not a power, and no function. What is not in the grammar stays text.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 from export_engine.sizes import limits
 from export_engine.sizes.expression import (
+    CALLED,
+    OPAQUE,
     Expression,
     Number,
     UnreadableError,
@@ -35,31 +38,51 @@ def parse_size(text: str) -> Expression:
     return _Parser(text).whole()
 
 
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d+\.\d*(?:[eE][+-]?\d+)?|\d+(?:[eE][+-]?\d+)?|\.\d+)"
-    r"|(?P<name>[A-Za-z_]\w*)"
-    r"|'(?P<text>[\w.+-]*)'"
-    r"|(?P<sign>//|\*\*|==|!=|<=|>=|[-+*/%<>(),=&|~]))"
+def parse_code(text: str, resolve: Callable[[str], str | None]) -> Expression:
+    """The expression that Python code says.
+
+    Args:
+        text: the code. It may come from anywhere.
+        resolve: takes the text of a name, with the attributes, subscripts and calls without
+            arguments that follow it, `L['x'].size()[0]`, and gives the symbol that it stands for,
+            or None where it means nothing to it.
+
+    Raises:
+        UnreadableError: something in it is neither a size nor an operator, or it is too large.
+    """
+    if len(text) > limits.CODE_CHARACTERS:
+        raise UnreadableError(f"it has {len(text):,} characters")
+    return _Parser(text, resolve).whole()
+
+
+_NUMBER = r"\s*(?:(?P<number>\d+\.\d*(?:[eE][+-]?\d+)?|\d+(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
+_SIGN = r"|(?P<sign>//|\*\*|==|!=|<=|>=|[-+*/%<>(),=&|~]))"
+_OF_FILES = re.compile(rf"{_NUMBER}|(?P<name>[A-Za-z_]\w*)|'(?P<text>[\w.+-]*)'{_SIGN}")
+_OF_CODE = re.compile(
+    rf"{_NUMBER}|(?P<word>(?:and|or|not)\b)"
+    r"|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*|\[(?:\w+|'[^'\\]*'|\"[^\"\\]*\")\]|\(\))*)"
+    rf"{_SIGN}"
 )
+_COMPARED = 4
 _BINARY = {
-    "|": (1, "Or"),
-    "&": (2, "And"),
-    "==": (3, "Equality"),
-    "!=": (3, "Unequality"),
-    "<": (3, "StrictLessThan"),
-    "<=": (3, "LessThan"),
-    ">": (3, "StrictGreaterThan"),
-    ">=": (3, "GreaterThan"),
-    "+": (4, "Add"),
-    "-": (4, "Add"),
-    "*": (5, "Mul"),
-    "/": (5, "Mul"),
-    "//": (5, "FloorDiv"),
-    "%": (5, "Mod"),
-    "**": (7, "Pow"),
+    **dict.fromkeys(("or", "|"), (1, "Or")),
+    **dict.fromkeys(("and", "&"), (2, "And")),
+    "==": (_COMPARED, "Equality"),
+    "!=": (_COMPARED, "Unequality"),
+    "<": (_COMPARED, "StrictLessThan"),
+    "<=": (_COMPARED, "LessThan"),
+    ">": (_COMPARED, "StrictGreaterThan"),
+    ">=": (_COMPARED, "GreaterThan"),
+    "+": (5, "Add"),
+    "-": (5, "Add"),
+    "*": (6, "Mul"),
+    "/": (6, "IntTrueDiv"),
+    "//": (6, "FloorDiv"),
+    "%": (6, "Mod"),
+    "**": (8, "Pow"),
 }
-_SIGNED = 6
-"""Precedence of a minus sign: above `*`, below `**`."""
+_NOT, _SIGNED = 3, 7
+"""Precedence of `not`, and of a minus sign: above `*`, below `**`."""
 _ALIASES = {"Eq": "Equality", "Ne": "Unequality", "Lt": "StrictLessThan", "Le": "LessThan"} | {
     "Gt": "StrictGreaterThan",
     "Ge": "GreaterThan",
@@ -78,11 +101,6 @@ _INFINITE = {"IntInfinity": math.inf, "Infinity": math.inf, "NaN": math.nan} | {
     "NegativeIntInfinity": -math.inf,
     "NegativeInfinity": -math.inf,
 }
-OPAQUE = (
-    *("sqrt", "exp", "log", "log2", "sin", "cos", "tan", "asin", "acos", "atan"),
-    *("sinh", "cosh", "tanh", "asinh"),
-)
-"""Functions that torch keeps sympy from evaluating: `OpaqueUnaryFn_sqrt`."""
 _FUNCTIONS: dict[str, tuple[int, int]] = {
     **dict.fromkeys(("Add", "Mul", "Max", "Min", "And", "Or"), (1, 64)),
     **dict.fromkeys(("Not", "Abs", "floor", "ceiling", "sqrt", "exp", "log", "Identity"), (1, 1)),
@@ -102,25 +120,34 @@ _FUNCTIONS: dict[str, tuple[int, int]] = {
     "ExprCondPair": (2, 2),
 }
 """The functions in torch's sizes, and how many arguments each takes."""
+_CODE_CALLS = {text: kind for kind, text in reversed(CALLED.items())} | {
+    "torch.sym_max": "Max",
+    "torch.sym_min": "Min",
+    "torch.sym_float": "ToFloat",
+    "torch.sym_int": "TruncToInt",
+    "torch.sym_not": "Not",
+}
+"""The functions in code."""
 
 
 class _Parser:
     """Parses one text, within limits on depth and length."""
 
-    def __init__(self, text: str) -> None:
-        self._tokens = list(self._split(text.strip()))
+    def __init__(self, text: str, resolve: Callable[[str], str | None] | None = None) -> None:
+        self._resolve = resolve
+        self._tokens = self._split(text.strip())
         self._at = 0
         self._depth = 0
 
-    @staticmethod
-    def _split(text: str) -> list[tuple[str, str]]:
+    def _split(self, text: str) -> list[tuple[str, str]]:
         pairs, at = [], 0
+        pattern = _OF_FILES if self._resolve is None else _OF_CODE
         while at < len(text):
-            match = _TOKEN.match(text, at)
+            match = pattern.match(text, at)
             if match is None:
                 raise UnreadableError(f"{text[at : at + 20]!r} is not part of a size")
             kind = str(match.lastgroup)
-            pairs.append((kind, match[kind]))
+            pairs.append(("sign" if kind == "word" else kind, match[kind]))
             at = match.end()
         return pairs
 
@@ -136,15 +163,16 @@ class _Parser:
         if self._depth > limits.DEPTH:
             raise UnreadableError(f"it is nested more than {limits.DEPTH} levels deep")
         left = self._operand()
+        compared: Expression | None = None  # what stands to the right of the last comparison
         while (sign := self._peek("sign")) in _BINARY and _BINARY[sign][0] >= least:
             level, name = _BINARY[sign]
             self._at += 1
             right = self._expression(level if sign == "**" else level + 1)
-            if sign == "-":
-                right = negate(right)
-            elif sign == "/":
-                name = "IntTrueDiv"
-            left = make_expression(name, (left, right))
+            if level == _COMPARED and compared is not None:
+                left = make_expression("And", (left, make_expression(name, (compared, right))))
+            else:
+                left = make_expression(name, (left, negate(right) if sign == "-" else right))
+            compared = right if level == _COMPARED else None
         self._depth -= 1
         return left
 
@@ -155,13 +183,16 @@ class _Parser:
         self._at += 1
         if kind == "number":
             return number(_read_number(text))
+        if kind == "name" and self._peek("sign") == "(":
+            return self._parse_call(text)
         if kind == "name":
-            return self._parse_call(text) if self._peek("sign") == "(" else _atom(text)
+            return _atom(text) if self._resolve is None else self._parse_name(text)
         if text in ("-", "+"):
             inner = self._expression(_SIGNED)
             return inner if text == "+" else negate(inner)
-        if text == "~":
-            return make_expression("Not", (self._expression(_SIGNED),))
+        if text in ("~", "not"):
+            inner = self._expression(_SIGNED if text == "~" else _NOT)
+            return make_expression("Not", (inner,))
         if text == "(":
             inner = self._expression(0)
             if self._peek("sign") == ",":  # a case of a Piecewise, as Python prints it
@@ -173,9 +204,9 @@ class _Parser:
 
     def _parse_call(self, name: str) -> Expression:
         self._expect("(")
-        if name in ("Symbol", "Dummy"):
+        if name in ("Symbol", "Dummy") and self._resolve is None:
             return self._symbol()
-        if name == "Float":
+        if name == "Float" and self._resolve is None:
             return self._float()
         args: list[Expression] = []
         while self._peek("sign") != ")":
@@ -183,7 +214,20 @@ class _Parser:
                 self._expect(",")
             args.append(self._expression(0))
         self._expect(")")
-        return _function(name, tuple(args))
+        if self._resolve is None:
+            return _function(name, tuple(args))
+        if len(args) != 1 and _CODE_CALLS.get(name) not in ("Max", "Min"):
+            raise UnreadableError(f"{name[:40]!r} of {len(args)} values is not a size")
+        return _function(_CODE_CALLS.get(name, ""), tuple(args))
+
+    def _parse_name(self, text: str) -> Expression:
+        """A name in code."""
+        if text in ("True", "False"):
+            return _ATOMS[text]
+        symbol = self._resolve(text.replace('"', "'")) if self._resolve else None
+        if symbol is None:
+            raise UnreadableError(f"{text[:40]!r} is not a size")
+        return name_symbol(symbol)
 
     def _symbol(self) -> Expression:
         """`Symbol('s77', positive=True, integer=True)`: its assumptions are not needed."""
