@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -11,8 +12,7 @@ import msgspec
 from export_engine.archive import limits, schema
 from export_engine.archive.arguments import Arguments, device_text, kind_of, read, value_of
 from export_engine.archive.errors import ArchiveError
-from export_engine.archive.module_stacks import read_modules
-from export_engine.archive.names import Names
+from export_engine.archive.names import Names, cut
 from export_engine.archive.operators import has_default, is_named, parameters, target_of
 from export_engine.archive.read_sizes import Sizes
 from export_engine.archive.strict_decoding import StrictDecoder
@@ -314,7 +314,7 @@ class FileGraph:
             op,
             target,
             value,
-            read_modules(modules) if modules else None,
+            _read_modules(modules) if modules else None,
             _short(metadata.stack_trace),
             args,
             inputs,
@@ -398,3 +398,35 @@ def _first_name(node: schema.Node) -> str:
         if kind == "as_tensor" or kind in _SYMBOLIC:
             return _name_of_value(read(union, kind))
     return "nothing"
+
+
+@lru_cache(maxsize=4096)
+def _read_modules(text: str) -> dict[str, tuple[str, str]]:
+    """`key,path,class;key,path,class` as torch's nn_module_stack; anything else is left out.
+
+    A name may have a `;` of its own, so an item with fewer than three parts goes on after it.
+    """
+    result: dict[str, tuple[str, str]] = {}
+    begun = ""
+    for item in text.split(";")[: limits.SCOPES]:
+        parts = _parts(begun + item)
+        begun = f"{begun}{item};" if len(parts) < 3 and len(begun) <= limits.TEXT else ""
+        if len(parts) == 3:
+            result[cut(parts[0])] = cut(parts[1]), cut(parts[2])
+    return result
+
+
+def _parts(item: str) -> list[str]:
+    """A text split at top-level commas."""
+    if "[" not in item and "(" not in item:
+        return item.split(",")
+    parts, start, depth = [], 0, 0
+    for end, sign in enumerate(item):
+        if sign in "[(":
+            depth += 1
+        elif sign in ")]":
+            depth -= 1
+        elif sign == "," and depth == 0:
+            parts.append(item[start:end])
+            start = end + 1
+    return [*parts, item[start:]]

@@ -5,14 +5,14 @@ Works on any ExportedProgram, also one loaded from a file that lacks stacks, sco
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 import torch
 
-from export_engine.attempt import Attempt, Exported, Failed, GivenGraph
-from export_engine.describe.decomposition import describe_level
+from export_engine.attempt import Attempt, Exported, Failed, GivenGraph, Level
 from export_engine.describe.eager_check import describe_check
 from export_engine.describe.failure import describe_failure
 from export_engine.describe.file_names import FileNames
@@ -37,6 +37,7 @@ from export_engine.record import (
     LevelRow,
     Ragged,
     Record,
+    ReplacedOp,
     Symbol,
     Timing,
     count_ops,
@@ -46,6 +47,7 @@ from export_engine.record import (
 from export_engine.shapes import other_form
 from export_engine.torch_internals import Area, LiveProgram, left_out, origins
 from export_engine.traced_sizes import call_paths, symbol_names
+from export_engine.transform import outside
 
 
 def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
@@ -145,7 +147,7 @@ def _diffs_of_fixes(attempt: Attempt, stacks: Stacks) -> list[str]:
 def _level(attempt: Attempt, graphs: Graphs) -> LevelRow | None:
     if not isinstance(attempt, Exported) or attempt.level is None:
         return None
-    return describe_level(attempt.level, graphs)
+    return _describe_level(attempt.level, graphs)
 
 
 def _origins(attempt: Attempt, graphs: Graphs) -> Ragged | None:
@@ -199,3 +201,43 @@ def _verdict(
     if isinstance(attempt, Exported) and attempt.level is not None:
         outcome = f"{outcome}, decomposed ({attempt.level.table})"
     return f"{outcome}, {ops:,} {'op' if ops == 1 else 'ops'}{sizes_said(symbols)}"
+
+
+def _describe_level(level: Level, graphs: Graphs) -> LevelRow:
+    """The Record's row for a decomposition.
+
+    Args:
+        level: the decomposition.
+        graphs: the program, described; the files of decompositions are added to its files.
+    """
+    graph, strings, files = graphs.entries[0], graphs.strings, graphs.stacks.files
+    names = strings.entries
+    nodes = [names[number] for number in graph.name]
+    origins = [level.origins.get(name) for name in nodes]
+    return LevelRow(
+        str(level.table),
+        [strings.number(origin.node) if origin else -1 for origin in origins],
+        [node for node, origin in enumerate(origins) if origin and origin.how == "fallback"],
+        [node for node, name in enumerate(nodes) if name in level.untied],
+        [
+            ReplacedOp(
+                replaced.op,
+                replaced.count,
+                _format_counts(Counter(replaced.into)),
+                replaced.function,
+                files.number(replaced.file) if replaced.file else -1,
+                replaced.line,
+            )
+            for replaced in level.replaced
+        ],
+        _format_counts(outside([graph], graphs.targets.entries)),
+    )
+
+
+def _format_counts(counts: Counter[str]) -> list[str]:
+    return [f"{_plain(name)} ×{count}" for name, count in counts.most_common()]
+
+
+def _plain(name: str) -> str:
+    """`getitem` for `<built-in function getitem>`."""
+    return name.removeprefix("<built-in function ").removesuffix(">")

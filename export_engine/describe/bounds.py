@@ -9,7 +9,7 @@ import msgspec
 
 from export_engine.attempt import Request
 from export_engine.describe.file_names import FileNames
-from export_engine.describe.range_ends import default_bounds
+from export_engine.describe.symbol_facts import default_bounds
 from export_engine.record import Bound, Symbol
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import int_bound

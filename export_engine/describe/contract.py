@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
+import sympy
 
 from export_engine.attempt import Attempt
-from export_engine.describe.assumptions import BY_SHAPES, is_assumed
 from export_engine.describe.bounds import bounds_of
 from export_engine.describe.symbol_facts import SymbolFacts
 from export_engine.describe.symbols import Symbols
 from export_engine.describe.tables import Stacks
 from export_engine.record import Guard, Place, Signature, Symbol, interval
-from export_engine.shapes import Shapes
+from export_engine.shapes import Relation, Shapes
 from export_engine.sizes import Expression, name_symbol
 from export_engine.torch_internals import (
     LiveProgram,
@@ -29,6 +30,58 @@ from export_engine.torch_internals import (
 )
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement
 from export_engine.traced_sizes import InputPlace
+
+_BY_SHAPES = "dynamic_shapes"
+"""Who asked for an assumption."""
+_SAMPLES = 64
+_SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 12, 15, 16, 17, 31, 32, 48, 64, 100)
+
+
+def _is_assumed(guard: RecordedGuard, shapes: Shapes | None, symbols: Symbols) -> bool:
+    """Whether a guard says what an assumption says; torch writes it in its own way.
+
+    Two conditions on the same sizes are taken for one if no line of the user's asked, and they
+    agree on all samples.
+
+    Args:
+        guard: as recorded.
+        shapes: what was asked for.
+        symbols: of the program.
+    """
+    if shapes is None or guard.stack or guard.kind != "runtime_assert":
+        return False
+    names = {
+        symbols.name(str(free_symbol)): free_symbol for free_symbol in guard.condition.free_symbols
+    }
+    return any(
+        set(relation.names) == set(names) and _agree(guard, relation, names)
+        for relation in shapes.assumptions
+    )
+
+
+def _agree(guard: RecordedGuard, relation: Relation, names: Mapping[str, Any]) -> bool:
+    tried = [*_SIZES, *_near(relation.left), *_near(relation.right)]
+    numbers = random.Random(0)
+    for _ in range(_SAMPLES):
+        sizes = {name: numbers.choice(tried) for name in names}
+        asked = {names[name]: sympy.Integer(size) for name, size in sizes.items()}
+        try:
+            holds = bool(guard.condition.xreplace(asked))
+        except (ArithmeticError, TypeError, AssertionError):  # it has no value: a zero divisor
+            continue
+        if holds != relation.holds(sizes):
+            return False
+    return True
+
+
+def _near(expression: Expression) -> Iterator[int]:
+    """Sizes about the numbers of an expression."""
+    for argument in expression.args:
+        yield from _near(argument)
+    if expression.is_number:
+        size = int(expression.value)
+        yield from (size // 2, size - 1, size, size + 1)
+
 
 Consequence = Narrowing | Replacement
 
@@ -148,7 +201,7 @@ def describe_guards(
                 len(same),
                 effect,
                 result,
-                BY_SHAPES if is_assumed(same[0], shapes, symbols) else same[0].asked_by,
+                _BY_SHAPES if _is_assumed(same[0], shapes, symbols) else same[0].asked_by,
                 sorted({entries[place.path] for place in about if place and place.path in entries}),
             )
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 
 from export_engine.attempt import Failed
-from export_engine.describe.fix_cards import fix_card
+from export_engine.describe.findings import fix_card
 from export_engine.describe.tables import Stacks
 from export_engine.diagnose import diagnose, message
 from export_engine.record import Failure, Link, Related

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal, NamedTuple
 
-from export_engine.describe.range_ends import default_bounds
 from export_engine.describe.signature import symbol_places
 from export_engine.describe.source import ProgramSource
 from export_engine.describe.symbols import Symbols
 from export_engine.describe.value_table import Values
-from export_engine.record import Place, Signature, Symbol
+from export_engine.record import Bound, Place, Signature, Symbol
 from export_engine.sizes import name_symbol
 
 _UNBACKED = ("u", "zuf")
@@ -76,3 +75,33 @@ def places_of_symbols(
         for number in symbols.entry(place.size).symbols:
             groups.setdefault(number, []).append(place)
     return groups
+
+
+_BORN = 2
+"""torch specializes on 0 and 1: a dynamic size is assumed to be 2 or more."""
+_DEFAULTS = {
+    0: "no size is negative",
+    1: "no size is negative, and 0 is excluded",
+    2: "torch assumes that every dynamic size is at least 2, and specializes on 0 and 1",
+}
+
+
+def default_bounds(kind: str, lower: int | None, upper: int | None) -> Iterator[Bound]:
+    """The bounds of a symbol's range that are not open.
+
+    Args:
+        kind: of the symbol, `backed` or `unbacked`.
+        lower: its least value.
+        upper: its greatest value.
+    """
+    sides: tuple[tuple[Literal["lower", "upper"], int | None], ...]
+    sides = ("lower", lower), ("upper", upper)
+    for side, value in sides:
+        if value is None:
+            continue
+        if kind == "unbacked" and (lower, upper) == (0, 1):
+            yield Bound(side, value, "default", "it is 0 or 1, as a bool is")
+        elif side == "lower" and value <= _BORN:
+            yield Bound(side, value, "default", _DEFAULTS[min(max(value, 0), 2)])
+        else:
+            yield Bound(side, value, "default", "follows from the other bounds")
