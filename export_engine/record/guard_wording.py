@@ -26,7 +26,7 @@ def guard_text(code: str, shown: Mapping[str, SizeInput]) -> str:
 
 
 def guard_names(shown: Mapping[str, SizeInput]) -> dict[str, str]:
-    """What each size of a guard goes by."""
+    """The name or the place of each size of a guard."""
     named = {source: size_name(size) for source, size in shown.items()}
     often = Counter(name for name, _ in {(named[key], size.text) for key, size in shown.items()})
     return {

@@ -29,7 +29,7 @@ CALLED = {
     "ToFloat": "float",
     **{f"OpaqueUnaryFn_{name}": f"math.{name}" for name in OPAQUE},
 }
-"""What Python calls the functions; of several of one name, the first is the one that is read."""
+"""Names of functions in Python; of several kinds of one name, the first is read."""
 
 
 class UnreadableError(ValueError):
