@@ -9,6 +9,7 @@ import array
 import atexit
 import builtins
 import contextvars
+import functools
 import gc
 import hashlib
 import io
@@ -96,6 +97,7 @@ _STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (np.random.Generator, lambda it: str(it.bit_generator.state)),
     (torch.Generator, lambda it: it.get_state().tolist()),
     (contextvars.ContextVar, _of_context),
+    (type(functools.cache(len)), lambda it: it.cache_info().currsize),
 )
 
 

@@ -100,6 +100,15 @@ class RemembersOddly(nn.Module):
     def late(self) -> int:
         return 1
 
+    @functools.lru_cache  # noqa: B019 - as models do it
+    def table(self, dims: int) -> torch.Tensor:
+        return torch.ones(dims)
+
+    @staticmethod
+    @functools.cache
+    def shared_table(dims: int) -> torch.Tensor:
+        return torch.ones(dims)
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         type(self).total += 1
         self.slotted.calls += 1
@@ -116,7 +125,7 @@ class RemembersOddly(nn.Module):
         self.text.write("more")
         self.ordered.move_to_end("a")
         self.names.add("b")
-        return self.layer(x) + len(self.by_name["x"])
+        return self.layer(x) + len(self.by_name["x"]) + self.table(4) + self.shared_table(4)
 
 
 class RemembersOutside(nn.Module):

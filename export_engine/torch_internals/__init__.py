@@ -218,6 +218,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.tensors import plain_tensors as plain_tensors
     from export_engine.torch_internals.tensors import set_times_written as set_times_written
     from export_engine.torch_internals.tensors import times_written as times_written
+    from export_engine.torch_internals.tensors import to_strided as to_strided
     from export_engine.torch_internals.value_origins import Depends as Depends
 else:
     __getattr__, __dir__ = lazy_names(__name__)

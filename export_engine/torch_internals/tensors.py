@@ -34,6 +34,11 @@ def set_times_written(tensor: torch.Tensor, times: int) -> None:
         setting((tensor,), (times,))
 
 
+def to_strided(tensor: torch.Tensor) -> torch.Tensor:
+    """The same values with strides: few ops of torch take a sparse tensor, `torch.equal` not."""
+    return tensor if tensor.layout is torch.strided else tensor.to_dense()
+
+
 def is_fake(value: object) -> bool:
     """Whether a tensor is fake, also inside a torch.func wrapper.
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import torch
 
+from export_engine.torch_internals import to_strided
 from export_engine.values.statistics import IN_CACHE, parts_of
 
 
@@ -41,10 +42,7 @@ def error_of(value: torch.Tensor, reference: torch.Tensor) -> Error:
     if value.numel() == 0 or _is_equal(value, reference):
         return EQUAL
     sums = _Sums(_limit(value), _limit(reference))
-    dense = (
-        tensor if tensor.layout is torch.strided else tensor.to_dense()
-        for tensor in (value, reference)
-    )
+    dense = map(to_strided, (value, reference))
     for one, other in zip(*(parts_of(tensor, IN_CACHE) for tensor in dense), strict=True):
         sums.add(_wide(one), _wide(other))
     return sums.error()

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
+from export_engine.torch_internals import to_strided
 from export_engine.values.error import (
     EQUAL,
     OTHER_KERNEL,
@@ -260,7 +261,7 @@ class Judge:
 
 def _dense(value: torch.Tensor) -> torch.Tensor:
     """A tensor on the CPU that every elementwise op takes: not sparse, and of no 8-bit float."""
-    value = value if value.layout is torch.strided else value.to_dense()
+    value = to_strided(value)
     eight_bits = value.is_floating_point() and value.element_size() == 1
     return (value.float() if eight_bits else value).cpu()
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 
 from export_engine.record import BINS, TensorSlice
+from export_engine.torch_internals import to_strided
 from export_engine.values.statistics import statistics_of
 
 MOST_CELLS = 96
@@ -37,7 +38,7 @@ def slice_tensor(
             and the last place for one that is too large.
         cell: where on `rows` and `columns` numbers are told around.
     """
-    plain = value.to_dense() if value.layout is not torch.strided else value
+    plain = to_strided(value)
     plain = plain.abs() if plain.is_complex() else plain
     dims = plain.dim()
     rows, columns = _axis(rows, dims), _axis(columns, dims)

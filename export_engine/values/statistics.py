@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from export_engine.torch_internals import to_strided
 from export_engine.values.histogram import NONE, SIZE, Sample, Spread, histograms, sample_of
 
 AT_ONCE = 2**22
@@ -141,8 +142,7 @@ def merge(one: Statistics, other: Statistics) -> Statistics:
 
 def _plain(value: torch.Tensor) -> torch.Tensor:
     """A dense tensor of real numbers."""
-    if value.layout is not torch.strided:
-        value = value.to_dense()
+    value = to_strided(value)
     if value.is_quantized:
         value = value.int_repr()
     return value.abs() if value.is_complex() else value

@@ -24,7 +24,12 @@ from export_engine.torch_internals import callable_module, contexts_left
 from export_engine.verify.asking_line import find_asking_line
 from export_engine.verify.compare_outputs import compare_calls
 from export_engine.verify.fresh_inputs import fresh_request
-from export_engine.verify.isolated_run import Call, call, run
+from export_engine.verify.isolated_run import (
+    Call,
+    call,
+    call_with_gradients_if_needed,
+    run,
+)
 from export_engine.verify.missing_values import missing_values
 from export_engine.verify.numbers_in_code import find_code_numbers, find_numbers
 from export_engine.verify.program_under_test import patience_with
@@ -226,7 +231,10 @@ def _trial(
 ) -> Trial:
     """One run of each; the program shares its buffers with the model, so both start fresh."""
     try:
-        eager = call(request.target, request, seed, grad, patience=patience)
+        eager = call_with_gradients_if_needed(
+            lambda needed: call(request.target, request, seed, grad or needed, patience=patience),
+            restore,
+        )
     except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
         log_internal_error(error, "comparing with eager")
         return Trial(sizes, "eager-fails", detail=refusal(error))

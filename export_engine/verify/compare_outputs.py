@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 
 from export_engine.defects import log_internal_error, user_code
-from export_engine.torch_internals import pytree
+from export_engine.torch_internals import pytree, to_strided
 
 if TYPE_CHECKING:
     from export_engine.verify.isolated_run import Call
@@ -180,9 +180,7 @@ def _short_repr(value: object) -> str:
 def _compare_values(one: torch.Tensor, other: torch.Tensor, loose: float | None) -> Difference:
     if one.numel() == 0:
         return Difference(0.0, True)
-    one, other = (
-        tensor if tensor.layout is torch.strided else tensor.to_dense() for tensor in (one, other)
-    )
+    one, other = to_strided(one), to_strided(other)
     if not one.is_floating_point() and not one.is_complex():
         wrong = int((one != other).sum())
         text = f"{wrong:,} of {one.numel():,} elements differ" if wrong else ""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 
@@ -24,6 +26,8 @@ from export_engine.process import ELSEWHERE, Deadline, sandbox, undone
 from export_engine.process import seed as seed_generators
 from export_engine.torch_internals import is_fake, pytree, transforms_left
 from export_engine.verify.uninitialized import fill_new_memory
+
+_T = TypeVar("_T")
 
 
 class Call(NamedTuple):
@@ -88,6 +92,27 @@ def call(
                 result = patience.call(called, *args, **kwargs)
     refilled = find_container_writes(entries, input_leaves(signature, args, kwargs), result)
     return Call(_copy_state(result, called), entries, refilled)
+
+
+def call_with_gradients_if_needed(run: Callable[[bool], _T], restore: Callable[[], None]) -> _T:
+    """What a run of eager gives: without gradients, or with them if the model computes some itself.
+
+    Args:
+        run: makes the calls; its argument says whether gradients are recorded.
+        restore: restores the model before it is called again.
+    """
+    try:
+        return run(False)
+    except RuntimeError as error:
+        if not _is_raised_by_autograd(error):
+            raise
+    restore()
+    return run(True)
+
+
+def _is_raised_by_autograd(error: BaseException) -> bool:
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return Path(frame.f_code.co_filename).parent == Path(torch.autograd.__file__).parent
 
 
 def _copy_state(result: Any, called: Callable[..., Any]) -> Any:

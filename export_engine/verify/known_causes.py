@@ -26,7 +26,11 @@ def find_known_cause(subject: Subject, request: Request, seed: int) -> str:
     """A sentence on a known cause of a difference on some inputs, with the way out; else empty."""
     if subject.eager is None:
         return ""
-    return _find_fast_path(subject, request, seed) or _find_exporting(subject, request, seed)
+    return (
+        _find_fast_path(subject, request, seed)
+        or _find_exporting(subject, request, seed)
+        or _find_grad_mode(subject, request, seed)
+    )
 
 
 def _find_fast_path(subject: Subject, request: Request, seed: int) -> str:
@@ -66,6 +70,16 @@ def _find_exporting(subject: Subject, request: Request, seed: int) -> str:
     return f"The code checks whether it is being exported, and eager takes the other branch.{line}"
 
 
+def _find_grad_mode(subject: Subject, request: Request, seed: int) -> str:
+    """On code that asks whether gradients are recorded; Verify calls it as inference does."""
+    if not _agrees_within(lambda: record_gradients(subject), subject, request, seed):
+        return ""
+    return (
+        "The code checks whether gradients are recorded: under `torch.no_grad()`, eager takes the "
+        "other branch. With gradients, it agrees with the program."
+    )
+
+
 def _agrees_within(
     context: Callable[[], AbstractContextManager[None]],
     subject: Subject,
@@ -83,6 +97,16 @@ def _agrees_within(
         log_internal_error(error, "calling eager to find a known cause of a difference")
         return False
     return subject.compare(ours, theirs).same
+
+
+@undone
+def record_gradients(subject: Subject) -> Iterator[None]:
+    """Calls of a Subject record gradients inside."""
+    subject.grad = True
+    try:
+        yield
+    finally:
+        subject.grad = False
 
 
 @undone

@@ -15,10 +15,11 @@ from export_engine.error_text import format_with_type
 from export_engine.findings import state_written
 from export_engine.listing import join_names
 from export_engine.source import user_error
+from export_engine.torch_internals import to_strided
 from export_engine.traced_sizes import with_leaves
 from export_engine.verify.compare_outputs import compare, compare_named
 from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager, without_weights
-from export_engine.verify.isolated_run import Call, call
+from export_engine.verify.isolated_run import Call, call, call_with_gradients_if_needed
 from export_engine.verify.known_causes import find_known_cause
 from export_engine.verify.program_under_test import Subject
 
@@ -36,7 +37,10 @@ def check_state(subject: Subject) -> Guarantee:
     held = _held_tensors(subject)
     requests = [_fresh(subject.request, seed) for seed in range(_CALLS)]
     try:
-        theirs = _call_repeatedly(subject, subject.eager, requests, held)
+        theirs = call_with_gradients_if_needed(
+            lambda grad: _call_repeatedly(subject, subject.eager, requests, held, grad),
+            subject.restore,
+        )
     except Exception as error:  # noqa: BLE001 - the model raises what it likes
         log_internal_error(error, "calling the model several times")
         sentence = user_error(error)
@@ -97,13 +101,13 @@ def _find_problems(number: int, ours: _After, theirs: _After) -> Iterator[str]:
 
 
 def _call_repeatedly(
-    subject: Subject, called: Any, requests: list[Request], held: _Held
+    subject: Subject, called: Any, requests: list[Request], held: _Held, grad: bool = False
 ) -> list[_After]:
     """Results, inputs and held tensors after each call; then all is put back."""
     afters = []
     try:
         for seed, request in enumerate(requests):
-            result = call(called, request, seed)
+            result = call(called, request, seed, grad)
             afters.append(_After(result, _copy_held(held)))
     finally:
         subject.restore()
@@ -164,4 +168,6 @@ def _copy_held(held: _Held) -> dict[str, torch.Tensor]:
 
 
 def _equal(one: torch.Tensor, other: torch.Tensor | None) -> bool:
-    return other is not None and one.shape == other.shape and bool(torch.equal(one, other))
+    if other is None or one.shape != other.shape:
+        return False
+    return torch.equal(to_strided(one), to_strided(other))

@@ -35,7 +35,7 @@ from export_engine.transform import shrink_table
 from export_engine.verify.compare_outputs import Difference, compare_calls
 from export_engine.verify.custom_ops import find_custom
 from export_engine.verify.fresh_inputs import fresh_request
-from export_engine.verify.isolated_run import Call, call
+from export_engine.verify.isolated_run import Call, call, call_with_gradients_if_needed
 from export_engine.verify.missing_values import missing_values
 from export_engine.verify.numbers_in_code import Number, find_numbers
 from export_engine.verify.output_types import find_mistyped
@@ -129,6 +129,8 @@ class Subject:
         self.sizes = sizes
         self.mistyped = ""
         """The first output, in any run of the program, that has not the declared dtype."""
+        self.grad = False
+        """Whether gradients are recorded in all calls."""
         self.patience = patience_with(exported)
         """How long a call may take; see `patience_with`."""
 
@@ -238,7 +240,10 @@ class Subject:
             TookTooLong: one of the others had not ended in many times as long.
         """
         try:
-            result = call(called, request, seed, patience=self.patience)
+            result = call_with_gradients_if_needed(
+                lambda grad: call(called, request, seed, grad or self.grad, patience=self.patience),
+                self.restore,
+            )
         finally:
             self.restore()
         if called is self.module and not self.mistyped:

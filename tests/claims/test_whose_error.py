@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import sys
 from types import FunctionType
 from typing import Any
@@ -376,3 +377,58 @@ def test_attributes_that_a_model_refuses_to_tell_of_are_not_asked_for() -> None:
             return x * 2
 
     assert explorer.explore(Refuses(), (torch.randn(3),)).ok
+
+
+class GradientInside(torch.nn.Module):
+    """Computes a gradient as a part of its answer."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x.detach().requires_grad_()
+        return torch.autograd.grad((y**2).sum(), y)[0]
+
+
+class ReadsGradMode(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2 if torch.is_grad_enabled() else x * 3
+
+
+class Sparse(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("weight", torch.eye(3).to_sparse())
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.sparse.mm(self.weight, x.t()).t()
+
+
+def test_a_model_that_needs_gradients_is_called_with_them() -> None:
+    holds = sentences(verify(GradientInside(), X), "holds")
+    assert {"sound", "state"} <= set(holds)
+
+
+def test_a_branch_on_the_grad_mode_is_named_as_the_cause() -> None:
+    verified = verify(ReadsGradMode(), X)
+    broken = sentences(verified, "broken")
+    assert broken.keys() == {"sound", "state"}
+    assert "checks whether gradients are recorded" in broken["state"]
+    assert str(verified).count("checks whether gradients are recorded") > 1, verified
+
+
+def test_sparse_state_is_compared() -> None:
+    assert "state" in sentences(verify(Sparse(), X), "holds")
+
+
+class CachesTables(torch.nn.Module):
+    @functools.lru_cache  # noqa: B019 - as models do it
+    def table(self, dims: int) -> torch.Tensor:
+        return torch.arange(dims).float()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.table(x.shape[1])
+
+
+def test_a_table_that_a_method_caches_is_made_again_after_the_trace() -> None:
+    model = CachesTables()
+    verified = verify(model, X)
+    assert not verified.broken, verified
+    assert torch.equal(model(X), X + torch.arange(3.0))

@@ -40,6 +40,15 @@ def states(value: Any) -> Iterator[tuple[PutBack, Any]]:
         yield from _of_numpy(value)
 
 
+def iter_caches(kind: type) -> Iterator[Any]:
+    """What keeps results of a class's methods: `functools.lru_cache`, also of static ones."""
+    for base in kind.__mro__:
+        for value in vars(base).values():
+            function = value.__func__ if is_of(value, staticmethod | classmethod) else value
+            if is_of(function, _CACHED):
+                yield function
+
+
 def _of_numpy(value: Any) -> Iterator[tuple[PutBack, Any]]:
     numpy = sys.modules.get("numpy")
     if numpy is None:

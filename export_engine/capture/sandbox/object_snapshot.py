@@ -20,10 +20,10 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from export_engine.capture.sandbox.hidden_state import states
+from export_engine.capture.sandbox.hidden_state import iter_caches, states
 from export_engine.capture.sandbox.real_type import is_of, package_of
 from export_engine.defects import log_internal_error
-from export_engine.torch_internals import is_fake, set_times_written, times_written
+from export_engine.torch_internals import is_fake, set_times_written, times_written, to_strided
 
 _MOST_OBJECTS = 200_000
 _MOST_COPIED = 2**31
@@ -56,6 +56,7 @@ class Reached:
         self._slots: list[tuple[Any, str, Any]] = []
         self._states: list[tuple[Callable[[Any], Any], Any]] = []
         self._arrays: list[tuple[Any, Any]] = []
+        self._kinds: set[type] = set()
         tensors: list[torch.Tensor] = []
         waiting = deque(roots)
         seen: dict[int, Any] = {}  # keep the objects alive: ids are reused
@@ -130,6 +131,9 @@ class Reached:
             yield from (each.__dict__, each.__defaults__, each.__kwdefaults__)
             return
         self._states.extend(states(each))
+        if type(each) not in self._kinds:
+            self._kinds.add(type(each))
+            yield from iter_caches(type(each))
         if _is_array(each):
             self._arrays.append((each, each.copy()))
         if _has_attributes(each):
@@ -173,7 +177,7 @@ class _KeptTensor:
                 tensor.requires_grad_(self._wanted)
             if tensor.grad is not self._grad:
                 tensor.grad = self._grad
-        if self._value is not None and not torch.equal(alias, self._value):
+        if self._value is not None and not torch.equal(to_strided(alias), to_strided(self._value)):
             with torch.inference_mode(tensor.is_inference()), torch.no_grad():
                 alias.copy_(self._value)
         if times_written(tensor) != self._written:
