@@ -95,7 +95,7 @@ def call(
 
 
 def call_with_gradients_if_needed(run: Callable[[bool], _T], restore: Callable[[], None]) -> _T:
-    """What a run of eager gives: without gradients, or with them if the model computes some itself.
+    """The result of a run without gradients, or with them if the model computes some itself.
 
     Args:
         run: makes the calls; its argument says whether gradients are recorded.

@@ -23,7 +23,7 @@ _NARROWER = ("guard", "bound")
 
 @dataclass
 class EditCounts:
-    """What is said of random edits and of copies; what is wrong, by seed."""
+    """Counts of random edits and of copies, and the wrong claims about them, by seed."""
 
     edits: int = 0
     changing: int = 0

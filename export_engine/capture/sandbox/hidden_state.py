@@ -41,7 +41,7 @@ def states(value: Any) -> Iterator[tuple[PutBack, Any]]:
 
 
 def iter_caches(kind: type) -> Iterator[Any]:
-    """What keeps results of a class's methods: `functools.lru_cache`, also of static ones."""
+    """The caches of a class's methods, `functools.lru_cache`, also of static ones."""
     for base in kind.__mro__:
         for value in vars(base).values():
             function = value.__func__ if is_of(value, staticmethod | classmethod) else value
