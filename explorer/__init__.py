@@ -6,7 +6,7 @@
     ex.program    # the ExportedProgram
     explorer.diff(ex, "golden.pt2").ok
     kit = explorer.explore_many({"prefill": (model, args), "decode": (model, more)})
-    ex.fixes      # if the export failed; ex.apply(0) applies one, ex.autofix() several
+    ex.fixes      # if the export failed; ex.apply_fixes(0) applies one, ex.autofix() several
 
 Importing this package imports neither torch nor IPython; the first use of a name below imports it.
 """

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Self
 
 from explorer.display.pane_view import Pane, View
 from explorer.old_names import OldNames
 from explorer.session.session import FixError, Session
 from explorer.text.escape import harmless
-from export_engine.plain_errors import PlainError, WrongArgument
+from export_engine.plain_errors import PlainError
 
 if TYPE_CHECKING:
     import torch
 
-    from explorer.comparing.contracts import ContractComparison
     from explorer.results.compared_runs import ComparedRuns, Run
     from explorer.results.cost import Cost
     from explorer.results.delegation import DelegationResult, OpTableResult
@@ -207,28 +206,13 @@ class Exploration(OldNames):
         )
         return run(self.session, self.session.current, plan, on, progress)
 
-    @overload
     def delegate(
         self,
         backend: str = "xnnpack",
         progress: Callable[[Progress], None] | None = None,
         *,
         measure: bool = False,
-    ) -> DelegationResult: ...
-
-    @overload
-    def delegate(
-        self, backend: str | Sequence[str] = "all", *, dry_run: Literal[True]
-    ) -> OpTableResult: ...
-
-    def delegate(
-        self,
-        backend: str | Sequence[str] = "",
-        progress: Callable[[Progress], None] | None = None,
-        *,
-        dry_run: bool = False,
-        measure: bool = False,
-    ) -> DelegationResult | OpTableResult:
+    ) -> DelegationResult:
         """Lowers a copy of the program; lists the ops that a backend takes or leaves, with reasons.
 
         `print` the result. The view colours the ops, and has the lowered program as a new attempt,
@@ -236,8 +220,7 @@ class Exploration(OldNames):
 
         Args:
             backend: `xnnpack`, `onnxruntime`, `openvino`, `coreml`, `vulkan`, `arm`, `qualcomm`, or
-                one that a package adds; for a dry run, several, or `all`.
-            dry_run: lower nothing; return a table of the ops that each backend can take.
+                one that a package adds.
             measure: also run the lowered program with ExecuTorch's runtime here, and time its ops.
             progress: called as it begins.
 
@@ -245,19 +228,27 @@ class Exploration(OldNames):
             ExportFailed: the export failed.
             FixError: this backend is not available here, or it fails on this program.
         """
-        from explorer.results.delegation import delegate, make_table
+        from explorer.results.delegation import delegate
 
         self._require("program")
-        if dry_run:
-            return make_table(self.session, self.session.current, backend or "all")
-        if not isinstance(backend, str):
-            raise WrongArgument(
-                "delegate() lowers to one backend. To query several, pass dry_run=True."
-            )
-        number = self.session.current
-        return delegate(self.session, number, backend or "xnnpack", progress, measure=measure)
+        return delegate(self.session, self.session.current, backend, progress, measure=measure)
 
-    def stages(
+    def op_table(self, *backends: str) -> OpTableResult:
+        """A table of the ops that each delegation backend can take. Lowers nothing; `print` it.
+
+        Args:
+            backends: as for `delegate`; by default, all that are known here.
+
+        Raises:
+            ExportFailed: the export failed.
+            FixError: there is no such backend.
+        """
+        from explorer.results.delegation import make_table
+
+        self._require("program")
+        return make_table(self.session, self.session.current, backends)
+
+    def compile_stages(
         self,
         backend: str = "inductor",
         *,
@@ -329,32 +320,14 @@ class Exploration(OldNames):
         self._require("program")
         return watch(self.session, self.session.current, device, inputs, sizes, progress, spill)
 
-    @overload
-    def compare(  # type: ignore[overload-overlap]  # one text gives another result
-        self,
-        other: Literal["contract"],
-        *,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> ContractComparison: ...
-
-    @overload
-    def compare(
+    def compare_values(
         self,
         other: Run = "eager",
         *,
         inputs: Inputs = None,
         device: str = "cpu",
         progress: Callable[[Progress], None] | None = None,
-    ) -> ComparedRuns: ...
-
-    def compare(
-        self,
-        other: Run = "eager",
-        *,
-        inputs: Inputs = None,
-        device: str = "cpu",
-        progress: Callable[[Progress], None] | None = None,
-    ) -> ComparedRuns | ContractComparison:
+    ) -> ComparedRuns:
         """Runs the program and another one op by op, and shows where an error starts and grows.
 
         Ops are matched by provenance or by structure; ops without a match are not compared. Nested
@@ -369,25 +342,18 @@ class Exploration(OldNames):
                 `"cuda"`; a backend that exposes per-op values, `"onnx"`, `"aoti"`, `"executorch"`:
                 the program's ops run on the backend's inputs to them; or another result, or
                 ExportedProgram, with the same inputs, such as the float program of a quantized one.
-                `"contract"`: the same call exported in the other form, Dims or ShapesSpec, as a new
-                attempt; nothing is run.
             inputs: see `run`.
             device: where both run.
             progress: called every fifty ops.
 
         Raises:
             ExportFailed: the export failed.
-            FixError: there is no such run, or a program raises an error; for a contract, there are
-                no dynamic shapes, or this torch has no ShapesSpec.
+            FixError: there is no such run, or a program raises an error.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        self._require("program")
-        if other == "contract":
-            from explorer.comparing.contracts import compare_contracts
-
-            return compare_contracts(self.session, progress)
         from explorer.results.compared_runs import compare_values
 
+        self._require("program")
         return compare_values(self.session, self.session.current, other, inputs, device, progress)
 
     @property
@@ -404,6 +370,7 @@ class Exploration(OldNames):
         self._require("program")
         return Quantized(self.session, self.session.current)
 
+    @property
     def cost(self) -> Cost:
         """FLOPs, bytes and live memory as formulas of the named sizes. Nothing runs; `print` it.
 
@@ -489,8 +456,8 @@ class Exploration(OldNames):
     def accepts(self, **sizes: int) -> ProbeResult:
         """Whether the guards accept some sizes, the output sizes, and eager's result there.
 
-        If the model is available, eager and the program run on fresh inputs of these sizes. `print`
-        the result.
+        If the model is available, eager and the program run on fresh inputs of these sizes. The
+        result is true if they are accepted and the program agrees with eager; `print` it.
 
         Args:
             sizes: values of symbols by their names, `batch=3`; a single size by its place, with
@@ -519,7 +486,7 @@ class Exploration(OldNames):
         trial = try_sizes(attempt, self.record, sizes_named(self.record, sizes))
         return replace(result, trial=trial_row(trial)) if trial is not None else result
 
-    def dynamic_shapes(self, fix: Fix | int | None = None, form: FormName | None = None) -> str:
+    def shapes_code(self, fix: Fix | int | None = None, form: FormName | None = None) -> str:
         """The Python code of this call's `dynamic_shapes`, to paste.
 
         Args:
@@ -539,7 +506,9 @@ class Exploration(OldNames):
         chosen = offered[fix] if isinstance(fix, int) else fix
         return write_statements(self.session.entry.request, chosen, form)
 
-    def apply(self, *fixes: Fix | int, progress: Callable[[Progress], None] | None = None) -> Self:
+    def apply_fixes(
+        self, *fixes: Fix | int, progress: Callable[[Progress], None] | None = None
+    ) -> Self:
         """Applies fixes of the current attempt, together, and exports again.
 
         The new attempt becomes the current one if it exports, or if nothing did before.

@@ -8,6 +8,7 @@ from typing import Any
 
 import explorer
 from explorer.cli.skipped_options import left_undone
+from explorer.comparing.contracts import compare_contracts
 from explorer.session.notebook_cells import cell_names
 from explorer.text.run_text import amount
 from explorer.text.validate_options import check_ahead
@@ -192,7 +193,7 @@ def act(
     written, compared, told, stages = [], "", "", ""
     if exploration.ok:
         if command.contracts:
-            compared = str(exploration.compare("contract", progress=progress))
+            compared = str(compare_contracts(exploration.session, progress))
         if command.decompose:
             exploration.decompose(_table(command.decompose, names), progress=progress)
         if command.verify and not command.guide:
@@ -201,10 +202,12 @@ def act(
             client = evaluate(command.on, names) if command.on else None
             exploration.run(command.run, command.backend, on=client, progress=progress)
         if command.profile:
-            exploration.cost().measure(command.run or "cpu", progress=progress)
+            exploration.cost.measure(command.run or "cpu", progress=progress)
         if command.stages:
             device = command.run or "cpu"
-            stages_result = exploration.stages(command.stages, device=device, progress=progress)
+            stages_result = exploration.compile_stages(
+                command.stages, device=device, progress=progress
+            )
             stages = "" if command.display else str(stages_result)
         if command.delegate:
             told = str(exploration.delegate(command.delegate, progress))

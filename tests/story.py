@@ -262,7 +262,7 @@ def run(telling: Telling) -> Came:
 
 
 def profile(telling: Telling) -> Came:
-    costs = telling.small().cost().measure()
+    costs = telling.small().cost.measure()
     assert str(costs)
     return Came(True)
 
@@ -418,7 +418,7 @@ def _applied(ex: Exploration) -> str:
     if not ex.fixes:
         return ""
     title = ex.fixes[0].title
-    ex.apply(0)
+    ex.apply_fixes(0)
     assert ex.ok
     return title
 

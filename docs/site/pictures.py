@@ -69,7 +69,7 @@ def run(file: Path) -> None:
 def compile_stages(file: Path) -> None:
     """Compiled, with its kernels timed."""
     ex = classify()
-    ex.stages()
+    ex.compile_stages()
     ex.save(file)
 
 

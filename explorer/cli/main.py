@@ -15,6 +15,7 @@ from pathlib import Path
 from explorer.cli.sets import opening, run_set_command
 from explorer.cli.skipped_options import left_undone
 from explorer.comparing.comparison import Comparison
+from explorer.comparing.contracts import compare_contracts
 from explorer.exploration import Exploration
 from explorer.opening.diffing import diff
 from explorer.opening.exporting import explore
@@ -262,7 +263,7 @@ def _run_with_files(asked: argparse.Namespace) -> int:
         return run_set_command(first, asked, _say)
     code = OK if first.ok else BAD
     if asked.contracts and first.ok:
-        contracts = first.compare("contract")
+        contracts = compare_contracts(first.session)
         _say(contracts)
         code = _worse(code, OK if contracts.ok else BAD)
     if asked.decompose and first.ok:
@@ -350,11 +351,11 @@ def _measure(explored: Exploration, asked: argparse.Namespace) -> None:
     if explored.ok and (asked.run or asked.backend or asked.ready):
         explored.run(device, asked.backend)
     if explored.ok and asked.profile:
-        explored.cost().measure(device)
+        explored.cost.measure(device)
     if explored.ok and asked.delegate:
         _say(explored.delegate(asked.delegate))
     if explored.ok and asked.stages:
-        _say(explored.stages(asked.stages, device=device))
+        _say(explored.compile_stages(asked.stages, device=device))
 
 
 def _say(what: object) -> None:

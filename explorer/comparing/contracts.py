@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from explorer.comparing.comparison import Comparison
 from explorer.results.contract_differences import ContractDifferences
 from explorer.session.entry import Entry
-from explorer.session.session import Session
+from explorer.session.session import FixError, Session
 from explorer.text.escape import escape_html
 
 if TYPE_CHECKING:
     from export_engine.progress import Progress
+    from export_engine.shapes import FormName
 
 
 class ContractComparison(ContractDifferences):
@@ -42,15 +43,21 @@ class ContractComparison(ContractDifferences):
 
 
 def compare_contracts(
-    session: Session, progress: Callable[[Progress], None] | None = None
+    session: Session,
+    progress: Callable[[Progress], None] | None = None,
+    form: FormName | None = None,
 ) -> ContractComparison:
     """Exports the current call in the other form, Dims or ShapesSpec, and compares both programs.
 
     The other export becomes an attempt; the current one does not change.
 
     Raises:
-        FixError: the call has no dynamic shapes, or this torch has no ShapesSpec.
+        FixError: the call has no dynamic shapes, or has them in `form`; or this torch has no
+            ShapesSpec.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
     own = session.current
+    other = session.entry.record.other_form
+    if form and other and form != other:
+        raise FixError(f"This call is exported with {form}; compare it with {other}.")
     return ContractComparison(session.lend(own), session.lend(session.convert(own, progress)))

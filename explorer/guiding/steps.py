@@ -123,7 +123,7 @@ def _offers(exploration: Exploration, name: str) -> list[Line]:
     lines = []
     for number, fix in enumerate(exploration.fixes[:_MOST]):
         gives_up = f" Gives up: {fix.gives_up}" if fix.gives_up else ""
-        lines.append(Line("note", f"`{name}.apply({number})`: {fix.title}.{gives_up}"))
+        lines.append(Line("note", f"`{name}.apply_fixes({number})`: {fix.title}.{gives_up}"))
     return lines
 
 

@@ -154,7 +154,7 @@ class Tools:
         """
         explored = self._find(program)
         if fixes:
-            explored.apply(*fixes, progress=self._progress)
+            explored.apply_fixes(*fixes, progress=self._progress)
             return self._summary(program)
         report = explored.autofix(progress=self._progress)
         return self._summary(program, before=f"{report}\n")
@@ -178,14 +178,14 @@ class Tools:
             shapes, others = written.shapes, [*others, *written.others]
         lines = [patch] if patch else []
         if shapes:
-            lines.append(f"In the call:\n{explored.dynamic_shapes()}")
+            lines.append(f"In the call:\n{explored.shapes_code()}")
             lines.append(f"In the short language: {shapes}")
         lines += [f"Changed: {other}" for other in others]
         lines += [record.check.sentence] if record.check else []
         facts = {
             "program": program,
             "patch": patch,
-            "dynamic_shapes": explored.dynamic_shapes() if shapes else "",
+            "dynamic_shapes": explored.shapes_code() if shapes else "",
             "changes": others,
             "check": record.check.sentence if record.check else "",
         }
@@ -272,7 +272,7 @@ class Tools:
             trusted: see verify.
         """
         explored = self._find(program, trusted)
-        text = str(explored.stages(backend, progress=self._progress))
+        text = str(explored.compile_stages(backend, progress=self._progress))
         return Answer(text, {"program": program, "text": text})
 
     def delegate(self, program: str, backend: str = "xnnpack", trusted: bool = False) -> Answer:
@@ -343,7 +343,7 @@ class Tools:
             program: a handle, `p1`.
             sizes: values of the named sizes, {"batch": 8}; without them, formulas.
         """
-        cost = self._find(program).cost()
+        cost = self._find(program).cost
         if sizes:
             at = cost.at(sizes)
             facts = {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from explorer.comparing.comparison import Comparison
+from explorer.comparing.contracts import ContractComparison, compare_contracts
 from explorer.exploration import Exploration
 from explorer.results.layers import LayerComparison
 from explorer.session.given_program import programs_in
@@ -13,9 +14,16 @@ from explorer.session.other_program import lend_program
 from explorer.sets.comparison import SetComparison
 from explorer.sets.programs import Programs
 
+if TYPE_CHECKING:
+    from export_engine.shapes import FormName
+
 
 @overload
 def diff(before: Programs, after: Programs) -> SetComparison: ...
+
+
+@overload
+def diff(before: Exploration, after: FormName) -> ContractComparison: ...
 
 
 @overload
@@ -28,26 +36,31 @@ def diff(before: Any, after: Any, *, layers: Literal[True]) -> LayerComparison: 
 
 def diff(
     before: Any, after: Any, *, layers: bool = False
-) -> Comparison | SetComparison | LayerComparison:
+) -> Comparison | SetComparison | ContractComparison | LayerComparison:
     """Compares two programs, or two sets of programs.
 
     Args:
         before: an Exploration, an ExportedProgram, a GraphModule, the path of a `.pt2` file, or a
             set: Programs, a dict of programs, an `EdgeProgramManager`.
-        after: another; of a set, another set.
+        after: another; of a set, another set. `"ShapesSpec"` or `"Dims"`: the same call exported
+            in this form, as a new attempt of `before`.
         layers: only check whether each layer of `before`, a whole model, has the same ops as a
             layer of `after`, its small twin: `explorer.explore_config(config, small=True)`.
 
     Returns:
         A Comparison; of two sets a SetComparison, which has one for each program that both have;
-        of layers, a LayerComparison.
+        of layers, a LayerComparison; of the forms of a contract, a ContractComparison.
 
     Raises:
         ArchiveError: a file is not a program that this torch can read.
+        FixError: the call has no dynamic shapes, or they have this form; or this torch has no
+            ShapesSpec.
         TypeError: something else was given.
         ValueError: an export failed, so that there is no program; one is a set and one is not; or
             both are the same result, decomposed or fixed in the meantime.
     """
+    if isinstance(before, Exploration) and after in ("Dims", "ShapesSpec"):
+        return compare_contracts(before.session, form=after)
     if before is after:
         _refuse_attempts(before)
     both = _open(before), _open(after)

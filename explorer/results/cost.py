@@ -1,10 +1,11 @@
-"""The cost of a program at any sizes, from its Record: `ex.cost()`."""
+"""The cost of a program at any sizes, from its Record: `ex.cost`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from explorer.old_names import OldCost
 from explorer.session.session import Session
 from explorer.text.cost_text import format_cost
 from explorer.text.escape import harmless
@@ -98,7 +99,7 @@ class Estimate:
         )
 
 
-class Cost:
+class Cost(OldCost):
     """FLOPs, bytes, parameters and live memory as formulas of the named sizes. `print` it.
 
     Nothing was run. `cost.at(batch=8)` returns numbers.

@@ -271,8 +271,8 @@ def _keep(session: Session, number: int, delegation: Delegation) -> None:
     session.keep(number, delegations=(*others, delegation))
 
 
-def make_table(session: Session, number: int, backends: str | Sequence[str]) -> OpTableResult:
-    """Which ops of an attempt's program backends can take.
+def make_table(session: Session, number: int, backends: Sequence[str]) -> OpTableResult:
+    """Which ops of an attempt's program backends can take; of no backends, all that are known.
 
     Raises:
         FixError: it has no program, or there is no such backend.
@@ -281,8 +281,7 @@ def make_table(session: Session, number: int, backends: str | Sequence[str]) -> 
 
     attempt = session.exported(number, "ask about")
     entries = delegation_backends()
-    names = [backends] if isinstance(backends, str) else list(backends)
-    names = list(entries) if names == ["all"] else names
+    names = list(backends or entries)
     unknown = [backend for backend in names if backend not in entries]
     if unknown:
         there = ", ".join(entries)

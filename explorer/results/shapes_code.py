@@ -1,4 +1,4 @@
-"""The dynamic shapes of a call, as Python code to paste: `ex.dynamic_shapes()`."""
+"""The dynamic shapes of a call, as Python code to paste: `ex.shapes_code()`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stages of a compiled program, from its lines to kernels and their times: `ex.stages()`."""
+"""What a program compiles to, from lines to kernels and their times: `ex.compile_stages()`."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def no_such_fix(offered: int, name: str = "ex") -> str:
     if not offered:
         return "This attempt offers no fixes."
     numbers = "1 fix, number 0" if offered == 1 else f"{offered} fixes, numbers 0 to {offered - 1}"
-    return f"This attempt offers {numbers}: {name}.apply(0)."
+    return f"This attempt offers {numbers}: {name}.apply_fixes(0)."
 
 
 class Session:

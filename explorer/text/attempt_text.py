@@ -246,7 +246,7 @@ def _failure(record: Record, name: str) -> list[str]:
     if code:
         shown.append(cut(f"      {code}"))
     shown += [f"  {line}" for line in textwrap.wrap(harmless(failure.why), width() - 2)]
-    how = f"Fixes: {name}.apply(0), or {name}.autofix()"
+    how = f"Fixes: {name}.apply_fixes(0), or {name}.autofix()"
     shown += _section(how, fix_lines(record), 3 * _MOST)
     return shown + python_lines(record, name)
 
@@ -260,7 +260,7 @@ def python_lines(record: Record, name: str = "ex") -> list[str]:
     lines: list[str] = []
     for form in cards[number].forms:
         if form.python:
-            how = f"{name}.dynamic_shapes({number}, {form.name!r})"
+            how = f"{name}.shapes_code({number}, {form.name!r})"
             lines.append(f"Fix {number} as {form.name}: {how}")
             lines += [f"  {line}" for line in harmless(form.python).splitlines()]
     return lines

@@ -424,5 +424,5 @@ def _values(record: Record) -> Iterator[ReleaseItem]:
     pairs = record.pairs
     if pairs is None or pairs.other != "eager" or pairs.agrees:
         return
-    command = "print(ex.compare())"
+    command = "print(ex.compare_values())"
     yield ReleaseItem("values", "open", pairs.sentence, command, "values differ", "≠")

@@ -32,6 +32,11 @@ class ProbeResult:
     trial: TrialRow | None = None
     """A run of the program and of eager at these sizes, just made; None where there was none."""
 
+    def __bool__(self) -> bool:
+        """Whether the guards accept the sizes within the contract, and eager agrees where run."""
+        agrees = self.trial is None or self.trial.outcome == "agrees"
+        return self.verdict == "accepted" and agrees
+
     @property
     def sentence(self) -> str:
         """The guards' answer, and the result of running both."""

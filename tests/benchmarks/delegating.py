@@ -160,7 +160,7 @@ def _as_foretold(subject: str, ex: Exploration, backend: str) -> Row:
     """How many calls are taken, or left, as the table says before anything is lowered."""
     name = f"{backend}: the table is what lowering does"
     try:
-        table = ex.delegate(backend, dry_run=True).data
+        table = ex.op_table(backend).data
         if not table.answers:
             return Row(subject, name, None, means=table.unavailable.get(backend, "")[:160])
         (answer,) = table.answers

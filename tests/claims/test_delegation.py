@@ -112,7 +112,7 @@ def test_the_users_program_stays_as_it_is() -> None:
     ex = explorer.explore(Planted().eval(), (torch.randn(2, 3, 8, 8), torch.randn(4, 4)))
     before = str(ex.program.graph)
     traced = sys.gettrace()
-    table = ex.delegate(["xnnpack", "onnxruntime", "arm"], dry_run=True)
+    table = ex.op_table("xnnpack", "onnxruntime", "arm")
     assert str(ex.program.graph) == before
     assert sys.gettrace() is traced
     said = table.why("xnnpack")
@@ -281,7 +281,7 @@ def test_a_package_adds_a_backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ex = explorer.explore(Net(), (torch.randn(2),))
     found = ex.delegate("mine")
     assert [(op.name, op.reason) for op in found.outside] == [("sin", "only relu")]
-    table = ex.delegate(["mine", "broken"], dry_run=True)
+    table = ex.op_table("mine", "broken")
     assert table.why("mine") == {"sin": "only relu"}
     assert "broken" in table.data.unavailable
     with pytest.raises(FixError, match="cannot be checked here"):

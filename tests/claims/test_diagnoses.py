@@ -83,7 +83,7 @@ def test_a_pin_and_an_example_that_differ_are_two_numbers_and_two_fixes(strict: 
         ("Use an example where input.shape[0] = 8", False),
         ("Pin input.shape[0] to 3", True),
     ]
-    eight, three = exported().apply(0), exported().apply(1)
+    eight, three = exported().apply_fixes(0), exported().apply_fixes(1)
     assert eight.program.module()(torch.randn(8, 4)).shape == (8, 4)
     assert three.program.module()(torch.randn(3, 4)).shape == (3, 4)
 
@@ -183,9 +183,9 @@ def test_a_line_to_type_names_the_variable_that_holds_the_result(
 
     ex = explorer.explore(undecided, (torch.ones(3),))
     monkeypatch.setattr(__main__, "_export", ex, raising=False)
-    assert "Fixes: _export.apply(0), or _export.autofix()" in repr(ex)
+    assert "Fixes: _export.apply_fixes(0), or _export.autofix()" in repr(ex)
     monkeypatch.setattr(__main__, "k", ex, raising=False)
-    assert "Fixes: k.apply(0), or k.autofix()" in repr(ex)
+    assert "Fixes: k.apply_fixes(0), or k.autofix()" in repr(ex)
     assert {each.name for each in ex.session.heads()} == {"k"}
     ex.autofix()
     assert "k.run()" in [each.command for each in ex.release_report().items]

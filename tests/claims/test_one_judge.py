@@ -74,7 +74,7 @@ def test_a_clone_that_hides_a_write_is_lossy_and_shows_the_loss(
     (fix,) = ex.fixes
     assert fix.lossy
     assert "its caller does not see the new values" in fix.gives_up
-    ex.apply(fix)
+    ex.apply_fixes(fix)
     assert ex.ok
     assert ex.release_report().verdict == "not ready" or not which
     assert any("does not see the new values" in each for each in ex.record.given_up)

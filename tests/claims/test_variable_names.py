@@ -54,11 +54,11 @@ def test_text_page_and_verdict_name_the_variable_of_as(shell: InteractiveShell) 
     _, failed = run(shell, '%export --as k -d "x: batch, _" model(x)')
     k = shell.user_ns["k"]
     before = said_of(k)
-    k.apply(0)
+    k.apply_fixes(0)
     texts = [failed, *before, *said_of(k)]
 
     assert [text for text in texts if _OTHERS.search(text)] == []
-    assert "k.apply(0)" in "".join(texts)
+    assert "k.apply_fixes(0)" in "".join(texts)
     assert any(text.startswith("k.verify()") for text in texts)
 
 
@@ -67,7 +67,7 @@ def test_a_guide_and_errors_name_it_too(shell: InteractiveShell) -> None:
     run(shell, "%export --as k model(x)")
     k = shell.user_ns["k"]
     with pytest.raises(FixError) as missing:
-        k.apply(99)
+        k.apply_fixes(99)
     with pytest.raises(FixError) as in_editor:
         writing(k.session, 0, [99])
     texts = [guided, str(missing.value), str(in_editor.value)]

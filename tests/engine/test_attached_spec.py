@@ -75,7 +75,7 @@ def test_what_is_attached_is_shown_diffed_and_saved(tmp_path: Path) -> None:
     found = explorer.explore(attached(TEXT), ARGS)
     assert found.record.shapes == TEXT
     assert "seq" in repr(found)
-    assert "assumptions=[seq % 16 == 0]" in found.dynamic_shapes()
+    assert "assumptions=[seq % 16 == 0]" in found.shapes_code()
     other = explorer.explore(attached("x: batch, seq; unbacked"), ARGS)
     difference = explorer.diff(found, other)
     assert not difference.ok

@@ -297,7 +297,7 @@ def test_what_traces_the_program_again_has_the_kernel_too(
     op = custom_op() if custom else define("(Tensor x) -> Tensor", lambda x: x * 2)
     ex = explore(lambda x: op(x) + 1, (torch.randn(2, 3),), dynamic_shapes="x: batch, _")
     assert not ex.ok
-    ex.apply(0)
+    ex.apply_fixes(0)
 
     assert [each.name for each in ex.verify(sizes=2).guarantees if each.verdict == "broken"] == []
     ex.decompose()

@@ -37,7 +37,7 @@ ARGS = (torch.randn(4, 32),)
 def compared(module: nn.Module, shapes: str) -> tuple[explorer.Exploration, ContractComparison]:
     exploration = explorer.explore(module, ARGS, dynamic_shapes=shapes)
     assert exploration.ok
-    return exploration, exploration.compare("contract")
+    return exploration, explorer.diff(exploration, "ShapesSpec")
 
 
 @needs_spec
@@ -61,7 +61,9 @@ def test_ranges_and_rejections_of_both_forms_are_compared() -> None:
     assert found.comparison is not None
     others = {each.name: (each.before, each.after) for each in found.comparison.diff.others}
     assert others["x.shape[1] = 16"] == (least.before, least.after)  # in the page, too
-    again = exploration.compare("contract")
+    with pytest.raises(explorer.errors.FixError, match="exported with Dims; compare it with Shap"):
+        explorer.diff(exploration, "Dims")
+    again = explorer.diff(exploration, "ShapesSpec")
     assert len(exploration.session.attempts) == 2
     assert str(again) == str(found)
 
@@ -74,7 +76,7 @@ def test_the_page_compares_the_contracts_and_stays_at_its_attempt() -> None:
     exploration.session.watch(lambda: told.append(exploration.session.current))
     (answer, _) = handlers("contracts", {"attempt": 0})
     assert (answer["attempt"], answer["exported"]) == (1, True)
-    assert answer["lines"] == str(exploration.compare("contract")).split("\n")
+    assert answer["lines"] == str(explorer.diff(exploration, "ShapesSpec")).split("\n")
     assert set(told) == {0}
     exploration.decompose()
     with pytest.raises(Refusal, match="There is no attempt 9"):
@@ -148,7 +150,7 @@ def test_a_program_and_itself_reject_the_same() -> None:
 def test_an_older_torch_says_what_is_missing() -> None:
     exploration = explorer.explore(Summed(), ARGS, dynamic_shapes="x: batch, _")
     with pytest.raises(explorer.errors.FixError, match="ShapesSpec needs torch 2"):
-        exploration.compare("contract")
+        explorer.diff(exploration, "ShapesSpec")
     with pytest.raises(Refusal, match="ShapesSpec needs torch 2"):
         MessageHandlers(exploration.session)("contracts", {"attempt": 0})
     assert exploration.record.other_form == ""

@@ -88,7 +88,7 @@ ACTIONS: dict[str, Callable[[Exploration, Path], Any]] = {
     "attempts": lambda ex, _: [each.program for each in ex.session.attempts],  # type: ignore[attr-defined]
     "verify": lambda ex, _: ex.verify(1),
     "run": lambda ex, _: ex.run(),
-    "profile": lambda ex, _: ex.cost().measure(),
+    "profile": lambda ex, _: ex.cost.measure(),
     "decompose": lambda ex, _: ex.decompose("only linear"),
     "save": saved,
     "compare": compared,
@@ -153,7 +153,7 @@ def test_a_program_that_fixes_gave_is_made_again_with_them(case: str) -> None:
     seed = next(each for each in seed_cases.seed_cases() if each.name == case)
     ex = explorer.explore(seed.target, seed.args, seed.kwargs, dynamic_shapes=seed.shapes)
     if not ex.ok:
-        ex.apply(0)
+        ex.apply_fixes(0)
     assert ex.ok
     agreement = ex.record.check
     release(ex, ex.session.current)
@@ -235,7 +235,7 @@ def test_a_failure_holds_no_programs_that_its_fixes_lead_to() -> None:
     program = weakref.ref(fix.leads_to.program)  # type: ignore[union-attr]
     title = fix.title
     del fix
-    ex.apply(0)
+    ex.apply_fixes(0)
     release(ex, 1)
     release(ex, 0)
     assert all(each.leads_to is None for each in ex.fixes)

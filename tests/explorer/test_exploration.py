@@ -332,13 +332,23 @@ def test_importing_costs_no_torch(package: str) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("ready", ".release_report()"), ("graph", '.view(pane="graph")'), ("to_html", ".save()")],
+    [
+        ("ready", ".release_report()"),
+        ("stages", ".compile_stages()"),
+        ("graph", '.view(pane="graph")'),
+        ("to_html", ".save()"),
+    ],
 )
 def test_an_old_name_gives_the_same_and_says_the_new_one(
     old: str, new: str, explored: explorer.Exploration
 ) -> None:
     with pytest.warns(DeprecationWarning, match=re.escape(f".{old} is now {new};")):
         assert getattr(explored, old) is not None
+
+
+def test_cost_may_still_be_called(explored: explorer.Exploration) -> None:
+    with pytest.warns(DeprecationWarning, match=re.escape("ex.cost() is now ex.cost;")):
+        assert explored.cost().flops is not None
 
 
 def test_a_kind_goes_before_the_suffix(explored: explorer.Exploration, tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_a_fix_that_costs_something_is_left_to_the_person() -> None:
     fix = guided.steps[2]
     assert not guided.ok
     assert "You can still apply" in fix.reason
-    assert any(line.text.startswith("`mine.apply(0)`: ") for line in fix.lines)
+    assert any(line.text.startswith("`mine.apply_fixes(0)`: ") for line in fix.lines)
     assert any("Gives up:" in line.text for line in fix.lines)
     assert "so you decide" in fix.after
     assert guided.exploration is not None

@@ -99,7 +99,7 @@ def test_where_no_widget_runs_the_text_is_shown_and_escaped() -> None:
 def test_a_case_that_fails_has_fixes_like_any_other() -> None:
     ex = explorer.exportdb.try_case("dynamic_shape_round")
     assert not ex.ok
-    assert ex.apply(0).ok
+    assert ex.apply_fixes(0).ok
 
 
 @pytest.mark.slow

@@ -64,7 +64,7 @@ def test_a_fix_that_stumbles_over_us_is_no_refusal(monkeypatch: pytest.MonkeyPat
     failed = explorer.explore(Undecided(), (torch.ones(2),))
     monkeypatch.setattr("export_engine.fixes.apply_fixes", lambda *_: stumble())
     with pytest.raises(RuntimeError, match="bug in Export Explorer") as raised:
-        failed.apply(0)
+        failed.apply_fixes(0)
     assert not isinstance(raised.value, FixError)
     shown = raised.value._render_traceback_()  # type: ignore[attr-defined]
     assert any("in stumble" in line for line in shown)

@@ -60,7 +60,7 @@ def test_a_failure_has_a_diagnosis_and_fixes() -> None:
 def test_applying_a_fix_gives_a_program_that_was_checked() -> None:
     ex = failing()
     title = ex.fixes[0].title
-    assert ex.apply(0) is ex
+    assert ex.apply_fixes(0) is ex
     assert ex.ok
     assert ex.record.fixed_by == [title]
     assert ex.record.check is not None
@@ -83,7 +83,7 @@ def test_what_a_fix_gives_up_goes_with_the_program() -> None:
 @pytest.mark.after_check
 def test_a_fix_is_given_by_itself_too_and_undone() -> None:
     ex = failing()
-    ex.apply(ex.fixes[0]).undo()
+    ex.apply_fixes(ex.fixes[0]).undo()
     assert not ex.ok
     assert len(ex.session.attempts) == 2
     with pytest.raises(explorer.errors.FixError, match="first attempt"):
@@ -93,7 +93,7 @@ def test_a_fix_is_given_by_itself_too_and_undone() -> None:
 @pytest.mark.after_check
 def test_a_branch_off_keeps_the_other_branch() -> None:
     ex = outside()
-    ex.apply(0).undo().apply(1)
+    ex.apply_fixes(0).undo().apply_fixes(1)
     heads = [entry.head() for entry in ex.session.entries]
     assert [head.parent for head in heads] == [-1, 0, 0]
     assert all(head.outcome == "exported" for head in heads[1:])
@@ -106,13 +106,13 @@ def test_fixes_that_are_none_are_refused() -> None:
     ex = failing()
     for fixes in ((), (7,), (-1,)):
         with pytest.raises(explorer.errors.FixError, match="This attempt offers"):
-            ex.apply(*fixes)
+            ex.apply_fixes(*fixes)
     assert len(ex.session.attempts) == 1
 
 
 def test_fixes_of_another_attempt_are_refused() -> None:
     with pytest.raises(explorer.errors.FixError, match=r"not one of this attempt"):
-        failing().apply(outside().fixes[0])
+        failing().apply_fixes(outside().fixes[0])
 
 
 def test_autofix_reports_its_steps() -> None:
@@ -154,7 +154,7 @@ class Interrupts:
 def test_an_interrupted_fix_changes_nothing(good_first: bool) -> None:
     ex = outside()
     if good_first:
-        ex.apply(0)
+        ex.apply_fixes(0)
     before = ex.session.current
     count = len(ex.session.attempts)
     with pytest.raises(KeyboardInterrupt):
@@ -166,7 +166,7 @@ def test_an_interrupted_fix_changes_nothing(good_first: bool) -> None:
 @pytest.mark.after_check
 def test_a_fix_that_fails_leaves_the_good_program_current() -> None:
     ex = outside()
-    ex.apply(0)
+    ex.apply_fixes(0)
     program = ex.program
     first = ex.session.entries[0].attempt
     assert isinstance(first, Failed)
@@ -212,7 +212,7 @@ def test_open_views_follow() -> None:
     ex = failing()
     widget = widget_of(ex.session, {})
     assert widget.current == 0
-    ex.apply(0)
+    ex.apply_fixes(0)
     assert widget.current == 1
     assert [head["step"] for head in widget.attempts] == ["", ex.record.fixed_by[0]]
     assert gzip.decompress(widget.record) == ex.session.entry.encoded
@@ -233,7 +233,7 @@ def test_what_is_found_out_later_describes_nothing_again(monkeypatch: pytest.Mon
     program = ex.program
     ex.verify(sizes=1)
     ex.run()
-    ex.cost().measure()
+    ex.cost.measure()
     assert sum(each is program for each in described) == 1  # Verify describes other forms of it
     assert ex.record.verification is not None
     assert ex.record.profile is not None
@@ -246,7 +246,7 @@ def test_what_is_found_out_later_describes_nothing_again(monkeypatch: pytest.Mon
 @pytest.mark.after_check
 def test_what_is_found_out_reaches_every_view_of_any_attempt() -> None:
     ex = outside()
-    ex.apply(0)
+    ex.apply_fixes(0)
     views = [widget_of(ex.session, {}), widget_of(ex.session, {})]
     ex.session.keep(0, runs=())
     ex.session.keep(1, runs=())

@@ -53,22 +53,22 @@ def test_a_fix_of_shapes_is_shown_in_every_form_that_torch_takes(failed: Explora
 def test_the_text_holds_whole_lines_to_paste(failed: Exploration) -> None:
     text = repr(failed)
     for form in ("Dims", "ShapesSpec")[: 1 + SPEC]:
-        begin = text.index(f"Fix 0 as {form}: ex.dynamic_shapes(0, '{form}')")
-        for line in failed.dynamic_shapes(0, form).splitlines():
+        begin = text.index(f"Fix 0 as {form}: ex.shapes_code(0, '{form}')")
+        for line in failed.shapes_code(0, form).splitlines():
             assert line in text[begin:]
     assert not SPEC or "as ShapesSpec: x: batch, seq" in text
 
 
 def test_the_python_of_a_call_is_had_without_a_fix_too(failed: Exploration) -> None:
-    assert "batch = Dim" in failed.dynamic_shapes()
+    assert "batch = Dim" in failed.shapes_code()
     with pytest.raises(FixError, match="There is no fix 9"):
-        failed.dynamic_shapes(9)
+        failed.shapes_code(9)
     found = explore(Divided(), ARGS)
     with pytest.raises(FixError, match="requests no dynamic shapes"):
-        found.dynamic_shapes()
+        found.shapes_code()
     if not SPEC:
         with pytest.raises(FixError, match="ShapesSpec needs torch 2"):
-            failed.dynamic_shapes(0, "ShapesSpec")
+            failed.shapes_code(0, "ShapesSpec")
 
 
 def test_a_form_that_cannot_say_it_says_why() -> None:

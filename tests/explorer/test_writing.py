@@ -55,7 +55,7 @@ def test_a_code_fix_is_hunks_of_the_cell_as_it_was_typed(fork: Callable[..., Any
     assert "get_ipython" not in change["before"]
     assert not answer["shapes"]
     # The attempt that the fix gave says the same: what it changed since the first.
-    ex.apply(ex.fixes[number])
+    ex.apply_fixes(ex.fixes[number])
     (again,) = writing(ex.session, 1).changes
     text = after(again)
     assert "torch.where" in text

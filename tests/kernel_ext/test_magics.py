@@ -120,7 +120,7 @@ def test_an_error_of_a_call_is_its_sentence_alone(shell: InteractiveShell) -> No
         "ex.query('op:')",
         "explorer.Shapes.parse('x batch')",
         "ex.run(sizes='batch=3')",
-        "ex.apply('first')",
+        "ex.apply_fixes('first')",
     ):
         result, text = run(shell, cell)
         assert not result.success
