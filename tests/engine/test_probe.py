@@ -186,9 +186,11 @@ def test_sizes_are_given_by_name() -> None:
     record = describe(attempt)
     good = probe_named(record, {"a": 9, "k": 3})
     assert good.verdict == "accepted"
+    assert good
     assert good.outputs == (9, 7)
     bad = probe_named(record, {"a": 10})
     assert bad.verdict == "refused"
+    assert not bad
     assert [rule.text for rule in bad.broken] == ["a <= 9"]
     torn = probe_named(record, {"k": 3, "y.shape[0]": 4})
     assert [rule.text for rule in torn.broken] == ["y.shape[0] == x.shape[1]"]
