@@ -15,7 +15,7 @@ from widgets.explorer_widget import ExplorerWidget
 
 
 class LibraryWidget(ExplorerWidget):
-    """Browses: see `widgets/frontend/src/library` for what the page shows and asks."""
+    """Browses: see `widgets/frontend/src/exportdb` for what the page shows and asks."""
 
     app = traitlets.Unicode("library").tag(sync=True)
     """The component that the front end mounts."""

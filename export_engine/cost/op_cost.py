@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 from export_engine.cost.amount import Amount, scale
 from export_engine.cost.flops import COUNTED_BY_TORCH, COUNTED_HERE, MOVES, POINTWISE, is_of_vectors
+from export_engine.cost.inside_memory import inside_memory
 from export_engine.cost.op_call import OpCall
-from export_engine.cost.scratch import scratch_of
 
 Basis = Literal["torch", "rule", "pointwise", "moves", "view", "size", "nested", "unknown"]
 """How FLOPs were counted. `torch`: as `torch.utils.flop_counter` does; `rule`: by a rule of this
@@ -62,7 +62,7 @@ def cost_of_op(call: OpCall, housekeeping: bool) -> Cost:
     if is_view(call):
         return FREE
     basis, flops = _flops(call)
-    amounts = (flops, _read(call), _count_written(call), scratch_of(call))
+    amounts = (flops, _read(call), _count_written(call), inside_memory(call))
     return Cost(basis, *(scale(amount, call.batch) for amount in amounts))
 
 

@@ -3,13 +3,13 @@
 import { h, render } from "preact";
 import { AnywidgetHost } from "./anywidget_host";
 import { joinEditor } from "./editor_link/join";
+import { mountLibrary } from "./exportdb/mount";
 import { type Frozen, FrozenHost, unpack } from "./frozen_host";
 import { startLayouts } from "./graph/layout";
 import { mountGuide } from "./guide/mount";
 import type { Host } from "./host";
 import type { Model } from "./jupyter_types";
 import { keepKeys } from "./keep_keys";
-import { mountLibrary } from "./library/mount";
 import { keepStill } from "./saved_state";
 import { App } from "./shell/App";
 import { Store } from "./store";

@@ -1,10 +1,9 @@
 /** The right side: facts above, texts below, or one row of tabs for all of them. */
 
-import { Findings } from "../panes/checks/Findings";
-import { Guarantees } from "../panes/checks/Guarantees";
 import { Cost } from "../panes/cost/Cost";
 import { Delegate } from "../panes/delegate/Delegate";
 import { Differences } from "../panes/differences/Differences";
+import { Findings } from "../panes/findings/Findings";
 import { Inspector } from "../panes/inspector/Inspector";
 import { Runs } from "../panes/runs/Runs";
 import { Shapes } from "../panes/shapes/Shapes";
@@ -13,6 +12,7 @@ import { Code } from "../panes/source/Code";
 import { Source } from "../panes/source/Source";
 import { Stages } from "../panes/stages/Stages";
 import { Values } from "../panes/values/Values";
+import { Verify } from "../panes/verify/Verify";
 import type { Program } from "../program";
 import type { Store } from "../store";
 import { openStatus, type TabStatus, tabStatus } from "../tab_status";
@@ -167,7 +167,7 @@ function Pane({ tab, store, program }: DetailProps) {
     case "findings":
       return <Findings store={store} program={program} />;
     case "guarantees":
-      return <Guarantees store={store} program={program} />;
+      return <Verify store={store} program={program} />;
     case "runs":
       return <Runs store={store} program={program} />;
     case "cost":

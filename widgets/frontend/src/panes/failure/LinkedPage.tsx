@@ -4,8 +4,8 @@
  */
 
 import { useState } from "preact/hooks";
-import { BreakText } from "../../library/BreakText";
-import { CaseText } from "../../library/CaseText";
+import { BreakText } from "../../exportdb/BreakText";
+import { CaseText } from "../../exportdb/CaseText";
 import type { Link } from "../../record.gen";
 import type { Store } from "../../store";
 import { PlainLine } from "../parts/CodeLine";

@@ -28,7 +28,7 @@ const JUDGED: { [state in ReleaseItem["state"]]: string } = {
 };
 const SIGNS = { good: "✓", bad: "✗", open: "?", none: "–" } as const;
 
-export function Guarantees({ store, program }: Props) {
+export function Verify({ store, program }: Props) {
   const { verification } = program.record;
   const claim = store.release.value?.items.find(({ name }) => name === "verification");
   const state = claim?.state ?? "open";
@@ -36,7 +36,7 @@ export function Guarantees({ store, program }: Props) {
   return (
     <section class="tx-panel" aria-label="Guarantees" data-testid="guarantees" data-pane>
       <div class="tx-scroll">
-        <Verify store={store} program={program} again={verification !== null} />
+        <VerifyButton store={store} program={program} again={verification !== null} />
         {verification ? (
           <>
             <p
@@ -79,7 +79,7 @@ export function Guarantees({ store, program }: Props) {
 /** Verify exports again, saves and loads: so many times as long as the export it can take. */
 const MOST_EXPORTS = 12;
 
-function Verify({ store, program, again }: Props & { again: boolean }) {
+function VerifyButton({ store, program, again }: Props & { again: boolean }) {
   const [sizes, setSizes] = useState(SIZES);
   if (!store.host.live) return null;
   return (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from export_engine.cost.amount import Amount, count_blocks, is_at_least, largest
+from export_engine.cost.inside_memory_products import find_blocks
 from export_engine.cost.op_call import OpCall, width_of
-from export_engine.cost.scratch_products import find_blocks
 from export_engine.record import Size, ValueType
 
 _FLOAT, _CHANNELS, _FEW, _SMALL, _WINDOW, _SPACE = 4, 16, 15, 20480, 3, 3

@@ -11,25 +11,25 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from export_engine.cost.amount import Amount, is_at_least, largest
-from export_engine.cost.op_call import OpCall, width_of
-from export_engine.cost.scratch_attention import attention_scratch, flex_scratch
-from export_engine.cost.scratch_layers import (
+from export_engine.cost.inside_memory_attention import attention_scratch, flex_scratch
+from export_engine.cost.inside_memory_layers import (
     cell_scratch,
     convolution_scratch,
     recurrent_scratch,
 )
-from export_engine.cost.scratch_products import (
+from export_engine.cost.inside_memory_products import (
     einsum_scratch,
     find_blocks,
     matmul_scratch,
     product_scratch,
 )
+from export_engine.cost.op_call import OpCall, width_of
 from export_engine.record import ValueType
 
 Rule = Callable[[OpCall], Amount | None]
 
 
-def scratch_of(call: OpCall) -> Amount | None:
+def inside_memory(call: OpCall) -> Amount | None:
     """Bytes that an op allocates inside; None for none that is known."""
     rule = _RULES.get(call.target.name if call.target.kind == "higher_order" else call.name)
     inside, copies = rule(call) if rule is not None else None, _find_copies(call)

@@ -8,8 +8,8 @@ import { claim, headOf, judged } from "../../testing/heads";
 import { tracedRecord } from "../../testing/models";
 import { at, freshPage, page } from "../../testing/page";
 import { fixCard } from "../../testing/records";
-import { Findings } from "./Findings";
-import { Guarantees } from "./Guarantees";
+import { Findings } from "../findings/Findings";
+import { Verify } from "./Verify";
 
 const MARKUP = "<img src=x onerror=alert(1)>";
 
@@ -108,7 +108,7 @@ const row = (name: string, verdict: GuaranteeRow["verdict"]): GuaranteeRow => ({
 });
 
 test("verifying is asked for, and what is broken comes first", async () => {
-  const { host } = await show(Guarantees, contract());
+  const { host } = await show(Verify, contract());
   expect(page.textContent).toContain("Not verified yet");
   await act(() => at("verify").click());
   expect(host.asked).toContain("verify");
@@ -121,7 +121,7 @@ test("verifying is asked for, and what is broken comes first", async () => {
     trials: [],
     left_out: [],
   };
-  await show(Guarantees, contract({ verification }));
+  await show(Verify, contract({ verification }));
   const names = [...page.querySelectorAll("li[data-testid]")].map((each) =>
     each.getAttribute("data-testid"),
   );
@@ -148,7 +148,7 @@ test("a tick stands for what holds alone, and a check that failed has a report t
     attempts: [headOf(judged("open", claim("verification", { state })))],
   });
   await show(
-    Guarantees,
+    Verify,
     contract({
       verification: { ...shown, verdict: "not checked", rows: [...shown.rows, failed] },
     }),
@@ -158,14 +158,14 @@ test("a tick stands for what holds alone, and a check that failed has a report t
   expect(at("verification").className).toContain("tx-judged-unchecked");
   expect(at("guarantee-sound").textContent).toContain("Copy the report");
   expect(at("guarantee-flat").textContent).not.toContain("Copy the report");
-  await show(Guarantees, contract({ verification: { ...shown, verdict: "holds" } }), as("good"));
+  await show(Verify, contract({ verification: { ...shown, verdict: "holds" } }), as("good"));
   expect(mark()).toBe("✓");
-  await show(Guarantees, contract({ verification: { ...shown, verdict: "holds" } }), as("open"));
+  await show(Verify, contract({ verification: { ...shown, verdict: "holds" } }), as("open"));
   expect(mark(), "all hold, and a run differs").toBe("?");
 });
 
 test("a frozen page has no button to verify, and explains none", async () => {
-  await show(Guarantees, contract(), { live: false });
+  await show(Verify, contract(), { live: false });
   expect(page.querySelector('[data-testid="verify"]')).toBeNull();
   expect(page.textContent).toContain("was not verified before this page was saved");
   await show(Findings, contract(), { live: false });
