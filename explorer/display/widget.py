@@ -132,7 +132,7 @@ def _close_the_gone() -> None:
     torch's programs refer to themselves, and Python counts objects and not their megabytes: left
     alone, it would collect them late.
     """
-    gone = [other_following for other_following in _followings if other_following.gone]
+    gone = [following for following in _followings if following.gone]
     for following in gone:
         _followings.remove(following)
         following.widget.close()

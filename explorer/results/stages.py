@@ -100,8 +100,8 @@ class StagesResult:
         }
         kernel_results = [
             KernelResult(self._record, self.data, n)
-            for n, other_kernel in enumerate(self.data.kernels)
-            if wanted & set(other_kernel.lines)
+            for n, kernel in enumerate(self.data.kernels)
+            if wanted & set(kernel.lines)
         ]
         if not kernel_results:
             text = ", ".join(

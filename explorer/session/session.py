@@ -76,7 +76,7 @@ class Session:
         """The guide that walked it through, which lives as long as it."""
         self.check_twin: CheckTwin | None = None
         """For a model without weights: verifies its small twin, and compares their layers."""
-        exported = [n for n, other_entry in enumerate(entries) if other_entry.ok]
+        exported = [n for n, entry in enumerate(entries) if entry.ok]
         self.current = exported[0] if exported else 0
         """The attempt that the user has: the first that exported, else the first."""
         self._last_used: list[int] = [*range(len(entries)), self.current]
@@ -95,11 +95,7 @@ class Session:
     @property
     def other_verdicts(self) -> list[str]:
         """A line for each attempt that is not the current one."""
-        return [
-            other_entry.record.verdict
-            for other_entry in self._entries
-            if other_entry is not self.entry
-        ]
+        return [entry.record.verdict for entry in self._entries if entry is not self.entry]
 
     @property
     def name(self) -> str:

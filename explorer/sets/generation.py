@@ -317,12 +317,12 @@ def _export_all(
         if why:
             narrowed[component.name] = why
     facts = {
-        other_component.name: {
-            "role": other_component.role,
-            "varying": other_component.varying,
-            "arguments": other_component.arguments,
+        component.name: {
+            "role": component.role,
+            "varying": component.varying,
+            "arguments": component.arguments,
         }
-        for other_component in result.components
+        for component in result.components
     }
     return GenerationPrograms(
         programs,
@@ -366,8 +366,7 @@ def _export_component(
     from export_engine.fixes import explain
 
     named = [
-        other_request.with_changes(cells=cells)
-        for other_request in (component.request, *component.fallbacks)
+        request.with_changes(cells=cells) for request in (component.request, *component.fallbacks)
     ]
     automatic = named.pop()
     for request in named:

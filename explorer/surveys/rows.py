@@ -60,7 +60,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     parameters: int = 0
     backends: list[BackendRow] = []
     seconds: float = 0.0
-    """Peak bytes of the whole process."""
+    """Of the whole trial."""
     export_seconds: float = 0.0
     peak: int = 0
     """The most memory of the process, in bytes."""

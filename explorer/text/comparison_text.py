@@ -105,9 +105,9 @@ class ComparisonText:
             rest = [f"    with {_node(self._before, mine, node)}" for node in became.before[1:]]
             new = [f"    became {_node(self._after, theirs, node)}" for node in became.after]
             yield [title, *(cut(line) for line in (*rest, *new))]
-        gone = {node for other_became in graph.became for node in other_became.before}
+        gone = {node for became in graph.became for node in became.before}
         yield from self._of_one(number, "removed", f"- {within}", gone)
-        nodes = {node for other_became in graph.became for node in other_became.after}
+        nodes = {node for became in graph.became for node in became.after}
         yield from self._of_one(number, "added", f"+ {within}", nodes)
 
     def _of_one(

@@ -82,15 +82,15 @@ def _outside(found: Delegation, most: int) -> Iterator[str]:
     ordered = sorted(groups.values(), key=_rank_of_ops)
     for ops in ordered[:most]:
         times = f" ×{len(ops)}" if len(ops) > 1 else ""
-        flops = sum(other_op.flops or 0 for other_op in ops)
+        flops = sum(op.flops or 0 for op in ops)
         cost = f", {format_scaled(flops)} FLOPs" if flops else ""
-        took = sum(max(other_op.microseconds, 0) for other_op in ops)
+        took = sum(max(op.microseconds, 0) for op in ops)
         cost += f", {took:.3g} µs" if took else ""
         yield fold(f"  {ops[0].op}{times}{cost}: {reason_of(ops[0])}")
-        places = dict.fromkeys(str(other_op.place) for other_op in ops if str(other_op.place))
+        places = dict.fromkeys(str(op.place) for op in ops if str(op.place))
         named = [*places]
         for place in named[:_PLACES]:
-            code = next(other_op.place.code for other_op in ops if str(other_op.place) == place)
+            code = next(op.place.code for op in ops if str(op.place) == place)
             yield cut(f"      {place}  {code}".rstrip())
         if len(named) > _PLACES:
             yield f"      and {format_count(len(named) - _PLACES, 'more place')}"

@@ -67,7 +67,7 @@ class Release(Struct, frozen=True):
     @property
     def begun(self) -> bool:
         """Whether any check ran after the export."""
-        return any(other_item.words or other_item.state == "bad" for other_item in self.items)
+        return any(item.words or item.state == "bad" for item in self.items)
 
     def item(self, name: str) -> ReleaseItem | None:
         """One claim by its name; None if the verdict has no such claim."""
@@ -85,19 +85,17 @@ class Release(Struct, frozen=True):
         """
         if self.verdict == "not ready":
             return BAD
-        wanted = [
-            other_item for other_item in self.items if asked is None or other_item.name in asked
-        ]
-        return UNCHECKED if any(other_item.state == "open" for other_item in wanted) else OK
+        wanted = [item for item in self.items if asked is None or item.name in asked]
+        return UNCHECKED if any(item.state == "open" for item in wanted) else OK
 
     def __str__(self) -> str:
         wide = max(_WIDE, *(len(each.name) for each in self.items))
         lines = [harmless(self.sentence)]
-        for other_item in self.items:
-            start = f"  {MARKS[other_item.state]} {harmless(other_item.name):<{wide}}  "
-            lines.append(f"{start}{harmless(other_item.sentence)}")
-            if other_item.command:
-                lines.append(f"{' ' * len(start)}→ {harmless(other_item.command)}")
+        for item in self.items:
+            start = f"  {MARKS[item.state]} {harmless(item.name):<{wide}}  "
+            lines.append(f"{start}{harmless(item.sentence)}")
+            if item.command:
+                lines.append(f"{' ' * len(start)}→ {harmless(item.command)}")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -105,8 +103,7 @@ class Release(Struct, frozen=True):
     def called(self, name: str) -> Release:
         """The same for what has another name than `ex` or `kit`: `_export.verify()`."""
         items = [
-            replace(other_item, command=_CALLED.sub(lambda _: name, other_item.command))
-            for other_item in self.items
+            replace(item, command=_CALLED.sub(lambda _: name, item.command)) for item in self.items
         ]
         return replace(self, items=items)
 

@@ -178,9 +178,9 @@ class FileGraph:
 
     def _call(self, node: schema.Node) -> Iterator[Node]:
         graph_arguments = {
-            at: _GRAPH.decode(other_named_argument.arg["as_graph"])
-            for at, other_named_argument in enumerate(node.inputs)
-            if kind_of(other_named_argument.arg) == "as_graph"
+            at: _GRAPH.decode(named_argument.arg["as_graph"])
+            for at, named_argument in enumerate(node.inputs)
+            if kind_of(named_argument.arg) == "as_graph"
         }
         for graph in graph_arguments.values():
             if graph.name not in self._inner:

@@ -62,10 +62,7 @@ def _wrong(plan: GenerationPlan, programs: Collection[str]) -> Iterator[str]:
 def _wrong_call(call: PlannedCall, programs: Collection[str]) -> Iterator[str]:
     sources = [entry.source for entry in call.inputs]
     passed = [
-        name
-        for other_source in sources
-        if isinstance(other_source, Passed)
-        for name, _ in other_source.outputs
+        name for source in sources if isinstance(source, Passed) for name, _ in source.outputs
     ]
     for name in (call.program, *passed):
         if name not in programs:

@@ -58,7 +58,7 @@ def find_difference(read: Record, kept: Record) -> str:
         or not all(map(is_same_path, _paths(read), _paths(kept)))
     ):
         return "its inputs or outputs differ"
-    symbols = {other_symbol.torch_name: _facts(other_symbol) for other_symbol in kept.symbols}
+    symbols = {symbol.torch_name: _facts(symbol) for symbol in kept.symbols}
     for symbol in read.symbols:
         saved = symbols.get(symbol.torch_name)
         unknown = symbol.kind == "unbacked" and symbol.example is None

@@ -83,8 +83,8 @@ def _row_by_row(stored: bytes, meta: schema.TensorMeta) -> bytes | None:
 
     Each value's place is computed by itself, which is why a large view of memory is left out.
     """
-    sizes = [other_size.as_int for other_size in meta.sizes]
-    strides = [other_stride.as_int for other_stride in meta.strides]
+    sizes = [size.as_int for size in meta.sizes]
+    strides = [stride.as_int for stride in meta.strides]
     start, width = _offset(meta), _width(meta.dtype)
     if not width or start is None or None in sizes or None in strides:
         return None

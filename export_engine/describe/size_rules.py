@@ -168,7 +168,7 @@ def _samples(inputs: Sequence[SizeInput]) -> list[list[int]]:
 
 def _smallest(inputs: Sequence[SizeInput], least: Mapping[int, int]) -> Iterator[list[int]]:
     """Samples of 0 and 1, for each symbol that may be as small: `batch != 0`."""
-    symbols = sorted({other_size.symbol for other_size in inputs if other_size.symbol >= 0})
+    symbols = sorted({size.symbol for size in inputs if size.symbol >= 0})
     for symbol in symbols:
         for size in range(least.get(symbol, 2), 2):
             yield sizes_of_symbols(

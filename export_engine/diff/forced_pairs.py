@@ -255,7 +255,7 @@ class Walk:
         else:
             self._entries = _entries(self.one), _entries(self.other)
             self._targets = tuple(
-                {other_entry.target for other_entry in side.values()} for side in self._entries
+                {entry.target for entry in side.values()} for side in self._entries
             )
             users = [
                 [node for node, entry in side.items() if entry.kind in ("user_input", "token")]

@@ -142,11 +142,7 @@ def _outputs(before: Side, after: Side) -> tuple[dict[str, str], dict[str, str]]
 
 def _number_outputs(side: Side) -> Iterator[tuple[str, OutputEntry]]:
     """The outputs by what they write to; those that a caller gets, by their number."""
-    users = (
-        other_entry
-        for other_entry in side.record.signature.inputs
-        if other_entry.kind == "user_input"
-    )
+    users = (entry for entry in side.record.signature.inputs if entry.kind == "user_input")
     places = {user.name: f"input {number}" for number, user in enumerate(users)}
     for number, entry in enumerate(side.record.signature.outputs):
         written = places.get(entry.target, entry.target) if _WRITTEN in entry.kind else ""

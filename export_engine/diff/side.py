@@ -132,9 +132,7 @@ def common_names(before: Record, after: Record, pairs: list[tuple[str, str]]) ->
 
 
 def _of_the_same_dims(before: Record, after: Record) -> Iterator[tuple[str, str]]:
-    places = {
-        (other_size.entry, other_size.dim): other_size.symbol for other_size in after.probe.inputs
-    }
+    places = {(size.entry, size.dim): size.symbol for size in after.probe.inputs}
     offsets = [_first_user(record) for record in (before, after)]
     for size in before.probe.inputs:
         other = places.get((size.entry - offsets[0] + offsets[1], size.dim), -1)

@@ -56,7 +56,7 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _limit_per_kind(found: list[Finding]) -> list[Finding]:
     """The first findings of each kind, and in place of the others how many there are."""
-    counts = Counter(other_finding.kind for other_finding in found)
+    counts = Counter(finding.kind for finding in found)
     seen: Counter[Kind] = Counter()
     kept = []
     for finding in found:

@@ -91,9 +91,7 @@ def _handler(
         if handler.type is None or _names(handler.type) & {*classes}:
             return handler
     others = [
-        other_handler
-        for other_handler in handlers
-        if other_handler.type is not None and not _is_python(other_handler.type)
+        handler for handler in handlers if handler.type is not None and not _is_python(handler.type)
     ]
     return others[0] if others else None
 

@@ -23,16 +23,12 @@ as in eager, a new one per call.
 
 def check_constants(record: Record, exported: Exported | None) -> Iterator[Finding]:
     """One finding per constant."""
-    entries = [
-        other_entry
-        for other_entry in record.signature.inputs
-        if other_entry.kind == "constant_tensor"
-    ]
+    entries = [entry for entry in record.signature.inputs if entry.kind == "constant_tensor"]
     if not entries or not record.graphs:
         return
     graph = record.graphs[0]
     parameters = _parameters(exported) if exported is not None else {}
-    users = readers(record, [other_entry.node for other_entry in entries if other_entry.node >= 0])
+    users = readers(record, [entry.node for entry in entries if entry.node >= 0])
     for entry in entries:
         reading = users.get(entry.node, [])
         targets = [graph.target[node] for node in reading]

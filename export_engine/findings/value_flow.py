@@ -92,11 +92,7 @@ class Momentary:
         """Local names, each with its function."""
         self._attributes: set[str] = set()
         self._functions: set[str] = set()
-        self.any = any(
-            is_source(other_file, node)
-            for other_file in files
-            for node in other_file.running.values()
-        )
+        self.any = any(is_source(file, node) for file in files for node in file.running.values())
         """Whether there is any."""
         for _ in range(_ROUNDS if self.any else 0):
             for file in files:

@@ -185,9 +185,9 @@ def _held_as(
 ) -> tuple[int, InputEntry] | None:
     """A buffer of one program in another, which may have it below a wrapper's name."""
     held = [
-        (number, other_entry)
-        for number, other_entry in enumerate(taking.record.signature.inputs)
-        if other_entry.kind == "buffer" and other_entry.target
+        (number, entry)
+        for number, entry in enumerate(taking.record.signature.inputs)
+        if entry.kind == "buffer" and entry.target
     ]
     mine = giving.weights.get(own.target)
     for number, entry in held:
@@ -195,11 +195,11 @@ def _held_as(
         if mine is not None and theirs is not None and mine.place and mine.place == theirs.place:
             return number, entry
     alike = [
-        (number, other_entry)
-        for number, other_entry in held
-        if own.target == other_entry.target
-        or own.target.endswith(f".{other_entry.target}")
-        or other_entry.target.endswith(f".{own.target}")
+        (number, entry)
+        for number, entry in held
+        if own.target == entry.target
+        or own.target.endswith(f".{entry.target}")
+        or entry.target.endswith(f".{own.target}")
     ]
     same = [pair for pair in alike if pair[1].target == own.target]
     return next(iter(same or (alike if len(alike) == 1 else [])), None)

@@ -19,11 +19,7 @@ def check_cache_order(components: Sequence[Component], seams: Sequence[Seam]) ->
     """Cache tensors that are taken for others, one finding a seam."""
     ways = [CacheWays(component) for component in components]
     for number, seam in enumerate(seams):
-        flows = [
-            other_flow
-            for other_flow in seam.flows
-            if other_flow.output >= 0 and other_flow.kind != "state"
-        ]
+        flows = [flow for flow in seam.flows if flow.output >= 0 and flow.kind != "state"]
         giving, taking = components[seam.source], components[seam.target]
         for flow in flows:
             node, text = _apart(giving, taking, ways[seam.source], ways[seam.target], flow, flows)

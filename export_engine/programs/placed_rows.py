@@ -56,21 +56,11 @@ class PlacedRows:
             component: the program.
         """
         self._walk = component.walk
-        entries = [
-            other_entry
-            for other_entry in component.record.signature.inputs
-            if other_entry.node >= 0
-        ]
-        self._held = {
-            other_entry.node: other_entry.target
-            for other_entry in entries
-            if other_entry.kind != "user_input"
-        }
+        entries = [entry for entry in component.record.signature.inputs if entry.node >= 0]
+        self._held = {entry.node: entry.target for entry in entries if entry.kind != "user_input"}
         self._rows: dict[int, Rows] = {}
         self._values: dict[str, Linear] = {}
-        self._given = {
-            other_entry.node for other_entry in entries if other_entry.kind == "user_input"
-        }
+        self._given = {entry.node for entry in entries if entry.kind == "user_input"}
         for entry in entries:
             type_ = component.type_of(entry)
             name = entry.path if entry.kind == "user_input" else entry.target
@@ -78,9 +68,7 @@ class PlacedRows:
                 count = _size(type_.shape[-1]) if type_.shape else None
                 self._rows[entry.node] = Rows(Linear(0, ((name, 1),)), count, _NUMBERS, entry.node)
         self._masks = {
-            other_entry.node
-            for other_entry in entries
-            if "mask" in other_entry.path.lower().rpartition(".")[2]
+            entry.node for entry in entries if "mask" in entry.path.lower().rpartition(".")[2]
         }
         self._free = set(self._given)
         """Nodes that an input's values go into."""

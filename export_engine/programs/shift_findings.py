@@ -28,7 +28,7 @@ def check_shifts(
     components: Sequence[Component], seams: Sequence[Seam], rows: Sequence[WeightRow]
 ) -> Iterator[Finding]:
     """Positions that jump between two calls, or go back, by a fixed number."""
-    placed = [PlacedRows(other_component) for other_component in components]
+    placed = [PlacedRows(component) for component in components]
     names = _table_names(rows)
     for at, component in enumerate(components):
         shift = _find_miscount(component, placed[at])

@@ -244,7 +244,7 @@ def _count_edges(record: Record, users: bool) -> Values[float]:
     for number, graph in _columns(record):
         starts, items = graph.inputs.starts, graph.inputs.items
         sources = [set(items[starts[at] : starts[at + 1]]) for at in range(len(graph.name))]
-        counts = [len(other_source) for other_source in sources]
+        counts = [len(source) for source in sources]
         if users:
             counts = [0] * len(graph.name)
             for numbers in sources:

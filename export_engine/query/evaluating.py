@@ -106,15 +106,13 @@ def _match_text(asked: Values[str], test: Test) -> Nodes:
 
 
 def _match_overlay(record: Record, test: Test) -> Nodes:
-    names = [other_overlay.name for other_overlay in record.overlays]
+    names = [overlay.name for overlay in record.overlays]
     if test.overlay and test.overlay not in names:
         there = f"; available: {', '.join(names)}" if names else ": .annotate() adds one"
         raise QueryError(f"There is no overlay {test.overlay}{there}", test.column)
     ordered = test.compare in ("<", "<=", ">", ">=")
     if ordered and all(
-        other_overlay.kind != "number"
-        for other_overlay in record.overlays
-        if other_overlay.name == test.overlay
+        overlay.kind != "number" for overlay in record.overlays if overlay.name == test.overlay
     ):
         raise QueryError(f"The overlay {test.overlay} has no numbers", test.column)
     find = finder("contains", test.text, test.compare in ("=", "!="))

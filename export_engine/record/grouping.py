@@ -267,10 +267,7 @@ class _Calls:
             above = place[running.parent] if running.parent >= 0 else OUTERMOST
             place[number] = number if running.is_kept else above
             running.parent = above
-        self.of_node = [
-            place[other_number] if other_number >= 0 else other_number
-            for other_number in self.of_node
-        ]
+        self.of_node = [place[number] if number >= 0 else number for number in self.of_node]
 
     def groups(self, plumbing: Iterable[int]) -> list[Group]:
         """The groups of the calls that are kept, renumbered."""

@@ -97,7 +97,7 @@ def torch_module(module: torch.nn.Module, result: type[torch.nn.Module]) -> str:
         text = repr(value) if isinstance(value, tuple) else literal(value)
         is_first = _parameters(result)[name].default is inspect.Parameter.empty
         texts.append(text if is_first else f"{name}={text}")
-    dtypes = {other_parameter.dtype for other_parameter in module.parameters()} - {torch.float32}
+    dtypes = {parameter.dtype for parameter in module.parameters()} - {torch.float32}
     cast = f".to({dtypes.pop()})" if dtypes else ""
     return f"nn.{result.__name__}({', '.join(texts)}){cast}"
 

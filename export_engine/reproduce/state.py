@@ -167,9 +167,7 @@ class _State:
             other_module for other_module in module._modules.values() if other_module is not None
         ]
         if type(module) in _LISTS:
-            parts = [
-                self.build(other_child, f"{path}[{at}]") for at, other_child in enumerate(children)
-            ]
+            parts = [self.build(child, f"{path}[{at}]") for at, child in enumerate(children)]
             if type(module) is torch.nn.Sequential:
                 return f"nn.Sequential({', '.join(parts)})"
             return f"nn.ModuleList([{', '.join(parts)}])"

@@ -156,11 +156,7 @@ def cuda_event() -> Any:
 
 def _new_bytes(result: Any, inputs: Any) -> int:
     """Bytes of an op's outputs, views of its inputs excluded."""
-    held = {
-        _storage(other_leaf)
-        for other_leaf in pytree.tree_leaves(inputs)
-        if isinstance(other_leaf, torch.Tensor)
-    }
+    held = {_storage(leaf) for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, torch.Tensor)}
     entries: dict[int, int] = {}
     for leaf in pytree.tree_leaves(result):
         if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided:

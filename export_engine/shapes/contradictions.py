@@ -33,18 +33,16 @@ def check_possible(shapes: Parts) -> None:
     """
     facts = list(_facts(shapes))
     sizes = names_of(shapes.leaves)
-    if all(other_fact.place is None for other_fact in facts) or not _never(facts, sizes):
+    if all(fact.place is None for fact in facts) or not _never(facts, sizes):
         return
     for fact in list(facts):
         fewer = [other for other in facts if other is not fact]
         if _never(fewer, sizes):
             facts = fewer
     *_, path, position = max(
-        (number, *other_fact.place)
-        for number, other_fact in enumerate(facts)
-        if other_fact.place is not None
+        (number, *fact.place) for number, fact in enumerate(facts) if fact.place is not None
     )
-    texts = [f"`{other_fact.text}`" for other_fact in facts]
+    texts = [f"`{fact.text}`" for fact in facts]
     if len(texts) == 1:
         raise Misfit(
             f"{texts[0]} never holds, so the program would reject every call; change it or leave "

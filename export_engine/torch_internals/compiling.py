@@ -98,15 +98,15 @@ def _state_kept(backend: Any) -> Iterator[None]:
     A name that this torch lacks is skipped; its state stays as the calls left it.
     """
     held = [
-        (other_capability, _copy_value(other_capability))
-        for other_capability in (torch_has.FRAME_COUNTER, torch_has.FRAME_COMPILE_COUNTER)
-        if other_capability
+        (capability, _copy_value(capability))
+        for capability in (torch_has.FRAME_COUNTER, torch_has.FRAME_COMPILE_COUNTER)
+        if capability
     ]
     # what torch knows of the sizes of earlier calls is set aside for a while, so not copied
     memory = [
-        (other_capability, getattr(other_capability.owner, other_capability.name))
-        for other_capability in (torch_has.SIZES_SEEN, torch_has.FIRST_SIZES_SEEN)
-        if other_capability
+        (capability, getattr(capability.owner, capability.name))
+        for capability in (torch_has.SIZES_SEEN, torch_has.FIRST_SIZES_SEEN)
+        if capability
     ]
     counters = torch_has.COUNTERS.value
     counted = copy.deepcopy(dict(counters))

@@ -297,7 +297,7 @@ def _as_compiled(weights: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in weights.items():
         yield name, value
         inside = plain_tensors(value) if isinstance(value, torch.Tensor) else []
-        if not any(other_tensor is value for other_tensor in inside):
+        if not any(tensor is value for tensor in inside):
             module, _, own = name.rpartition(".")
             prefix = f"{module}.parametrizations" if module else "parametrizations"
             for number, tensor in enumerate(inside):

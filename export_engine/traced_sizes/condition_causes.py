@@ -73,10 +73,10 @@ def joining_condition(facts: SizeFacts, first: InputDim, dim: InputDim) -> SizeC
         if str(dim.place) in places and (wanted <= places) and not condition.condition.free_symbols:
             return condition
     about = (
-        other_condition
-        for other_condition in facts.conditions
+        condition
+        for condition in facts.conditions
         if str(dim.place)
-        in {str(facts.places.get(str(s))) for s in other_condition.recorded.free_symbols}
-        and len(other_condition.recorded.free_symbols) > 1
+        in {str(facts.places.get(str(s))) for s in condition.recorded.free_symbols}
+        and len(condition.recorded.free_symbols) > 1
     )
     return next(about, None)

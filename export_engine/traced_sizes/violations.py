@@ -200,9 +200,7 @@ def _find_excluded_sizes(
     name = name_of(dims[0])
     if linear_in(dims[0].value, root) != (1, 0):
         name = facts.text(root)
-    conditions = [
-        function_of(other_condition.condition, root) for other_condition in alone(facts, root)
-    ]
+    conditions = [function_of(condition.condition, root) for condition in alone(facts, root)]
     beyond = _just_outside(sizes, low, asked.high)
     refused = [size for size in beyond if not all(holds(size) for holds in conditions)]
     message = f"be {describe_sizes(sizes, low)}"

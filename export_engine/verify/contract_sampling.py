@@ -87,14 +87,14 @@ def _near(probe: Probe, rule: Rule, example: Sequence[int]) -> Iterator[list[int
     """The example with one size changed, then with a symbol changed."""
     about = [int(item[1:]) for item in rule.formula if isinstance(item, str) and item[1:].isdigit()]
     named = [item for item in rule.formula if isinstance(item, int)]
-    values = {other_number + step for other_number in (*named, *example) for step in (-1, 0, 1)} | {
+    values = {number + step for number in (*named, *example) for step in (-1, 0, 1)} | {
         1,
         2,
         3,
         5,
         7,
     }
-    values |= {2 * other_number for other_number in example}
+    values |= {2 * number for number in example}
     for number in dict.fromkeys(about):
         for value in sorted(values):
             yield [*example[:number], value, *example[number + 1 :]]

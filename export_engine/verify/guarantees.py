@@ -89,15 +89,9 @@ def verify(
     started = time.perf_counter()
     entries: dict[str, Guarantee] = {}
     with heap_frozen(), examine(exported, record, sizes) as subject:
-        there = [
-            other_check
-            for other_check in CHECKS
-            if other_check.name in _IN_A_FORK and _forks(subject)
-        ]
+        there = [check for check in CHECKS if check.name in _IN_A_FORK and _forks(subject)]
         there.sort(key=lambda each: _IN_A_FORK.index(each.name))
-        calls = {
-            other_check.name: partial(_run_check, other_check, subject) for other_check in there
-        }
+        calls = {check.name: partial(_run_check, check, subject) for check in there}
         with run_forked(calls) if calls else nullcontext() as fork:
             for check in (
                 *(other_check for other_check in CHECKS if other_check not in there),
@@ -110,7 +104,7 @@ def verify(
                 answer = fork.wait(check.name) if fork and check in there else None
                 holds = answer is not None and answer.verdict == "holds"
                 entries[check.name] = answer if answer and holds else _run_check(check, subject)
-    guarantees = tuple(entries[other_check.name] for other_check in CHECKS)
+    guarantees = tuple(entries[check.name] for check in CHECKS)
     return Verified(guarantees, time.perf_counter() - started)
 
 

@@ -270,7 +270,7 @@ def _find_allowed(sizes: Sizes, choice: dict[Any, int]) -> dict[Any, int] | None
             name = names[symbol]
             if name in relation.names and symbol not in sizes.tied and not relation.holds(named):
                 named[name] = _nearest(sizes.ranges[symbol], name, named, relation, relations)
-    if not all(other_relation.holds(named) for other_relation in relations):
+    if not all(relation.holds(named) for relation in relations):
         return None
     for symbol, item in sizes.tied.items():
         if named.keys() >= {*item.symbols}:

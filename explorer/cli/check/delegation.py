@@ -71,7 +71,7 @@ def find_delegation_problems(
         )
         yield Problem(DELEGATE, "error", "No kernel", told, *_place(explored.record, op))
     if target.delegate_golden:
-        left = [_left(other_op) for other_op in delegation_result.outside]
+        left = [_left(op) for op in delegation_result.outside]
         now = _Golden(backend=target.delegate, share=delegation_result.share, left=left)
         golden = Path(target.delegate_golden)
         if update:

@@ -165,11 +165,7 @@ class _Lift(ast.NodeTransformer):
         self, node: ast.ListComp | ast.GeneratorExp, step: Callable[[ast.expr], ast.stmt]
     ) -> Block:
         """The loops of a comprehension, around what is done with its value."""
-        own = sorted(
-            set().union(
-                *(find_stored(other_generator.target) for other_generator in node.generators)
-            )
-        )
+        own = sorted(set().union(*(find_stored(generator.target) for generator in node.generators)))
         before, value = self._apart(node.elt)
         body: Block = [*before, step(value)]
         for at, generator in reversed(list(enumerate(node.generators))):
