@@ -1,4 +1,4 @@
-"""What a program compiles to, from lines to kernels and their times: `ex.compile_stages()`."""
+"""The stages of a compiled program, from lines to kernels and times: `ex.compile_stages()`."""
 
 from __future__ import annotations
 
