@@ -70,7 +70,7 @@ class Exploration(OldNames):
             FixError: this torch cannot load it from the file.
         """
         self._require("program")
-        return self.session.exported(self.session.current, "use").program
+        return self.session.require_exported(self.session.current, "use").program
 
     def trust(self) -> Self:
         """Trusts the file that was opened as data, and loads its program.

@@ -395,7 +395,7 @@ def _fetch_tensor(session: Session, asked: TensorRequest) -> torch.Tensor:
         if entry.compared is None:
             raise FixError("Record a run first.")
         return entry.compared.tensors(asked.node, asked.graph)[0]
-    exported = session.exported(asked.attempt, "run")
+    exported = session.require_exported(asked.attempt, "run")
     return entry.watched.tensor(exported, asked.node, asked.graph)
 
 

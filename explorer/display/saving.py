@@ -33,7 +33,9 @@ def save(session: Session, path: str | Path, kind: str, *, values: bool, full: b
         case ".pt2":
             from explorer.session.opened_file import save_signed
 
-            return save_signed(session.exported(session.current, "save"), session.entry.kept, path)
+            return save_signed(
+                session.require_exported(session.current, "save"), session.entry.kept, path
+            )
         case ".html" | ".htm":
             from explorer.display.report import write_report
 
@@ -48,7 +50,7 @@ def save(session: Session, path: str | Path, kind: str, *, values: bool, full: b
         case ".py":
             from export_engine.reproduce import write_export_script
 
-            script = write_export_script(session.exported(session.current, "save"))
+            script = write_export_script(session.require_exported(session.current, "save"))
             file = Path(path)
             check_writable(file)
             file.write_text(script, encoding="utf-8")

@@ -191,7 +191,7 @@ class _Walk:
     def go(self, steps: Iterator[tuple[str, Callable[[], Reply]]]) -> None:
         """Takes steps until one is interrupted."""
         for heading, step in steps:
-            if not self.taken(heading, step):
+            if not self.run_step(heading, step):
                 break
         self.guided.seconds = time.perf_counter() - self.began
 
@@ -205,7 +205,7 @@ class _Walk:
         self.guided.steps[-1] = reply.with_title(f"{number}. {reply.title}")
         self._tell(self.guided)
 
-    def taken(self, heading: str, step: Callable[[], Reply]) -> bool:
+    def run_step(self, heading: str, step: Callable[[], Reply]) -> bool:
         """Runs a step; False if the user interrupted it."""
         self.begin(heading)
         try:

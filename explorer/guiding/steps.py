@@ -191,7 +191,7 @@ def varying(exploration: Exploration, title: str, progress: Report | None) -> Re
             "determined."
         )
         return Reply(kind="note", title=heading, reason=text)
-    fixed = [Line("open", other_text) for other_text in result.fixed[: 2 * _MOST]]
+    fixed = [Line("open", reason) for reason in result.fixed[: 2 * _MOST]]
     if not result.shapes:
         text = "All sizes are static, as in the example, and the code allows no dynamic ones."
         return Reply(kind="note", title=heading, reason=text, lines=fixed)

@@ -204,14 +204,14 @@ class Answer:
     def _require_exported(self) -> Exported:
         self.exported()
         session = self.exploration.session
-        attempt = session.exported(session.current, "check")
+        attempt = session.require_exported(session.current, "check")
         if attempt.request is None:
             raise Wrong("This program was opened without its model. Export the model itself.")
         return attempt
 
     def _size(self, name: str, dim: int) -> SizeInput:
         self.exported()
-        sizes = {other_size.text: other_size for other_size in self.record.probe.inputs}
+        sizes = {size.text: size for size in self.record.probe.inputs}
         size = sizes.get(f"{name}.shape[{dim}]")
         if size is None:
             message = ", ".join(f"`{text}`" for text in sizes) or "none"

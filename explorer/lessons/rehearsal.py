@@ -131,8 +131,8 @@ def _try_answers(exercise: Exercise, shipped: str, after: list[str], shell: Any)
     for name, text, wanted in answers:
         value: Any = None
         error = ""
-        for other_text in (text, *after):
-            value, error = _run(shell, other_text) if not error else (None, error)
+        for cell in (text, *after):
+            value, error = _run(shell, cell) if not error else (None, error)
         reply = value if isinstance(value, Reply) else None
         yield Trial(exercise.number, name, reply, wanted, error)
 

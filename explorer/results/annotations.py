@@ -28,7 +28,7 @@ def put_overlay(
         ValueError: there is no such op or kind, or a value is not of the kind.
     """
     entry = session.entries[number]
-    others = tuple(other_overlay for other_overlay in entry.overlays if other_overlay.name != name)
+    others = tuple(kept for kept in entry.overlays if kept.name != name)
     overlay = _make_overlay(entry.record, name, values, kind)
     session.keep(number, overlays=(*others, overlay) if values else others)
 

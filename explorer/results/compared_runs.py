@@ -149,7 +149,7 @@ def compare_values(
     from export_engine.values import StepFailed, outputs_apart, prepare_call
     from export_engine.values import compare_values as compare_here
 
-    attempt = session.exported(number, "compare", progress)
+    attempt = session.require_exported(number, "compare", progress)
     record = session.entries[number].record
     try:
         request, label = prepare_call(attempt, record, inputs)
@@ -185,7 +185,7 @@ def _runs(
         parent = session.entries[number].parent
         if parent < 0 or attempt.level is None:
             raise FixError("This program was not decomposed from another one.")
-        before = session.exported(parent, "compare")
+        before = session.require_exported(parent, "compare")
         return plain, RunOf(other, before, session.entries[parent].record, request, device)
     if other.partition(":")[0] in {text.partition(":")[0] for text in devices()}:
         return RunOf(full_name(other), attempt, record, request, full_name(other)), plain
@@ -202,7 +202,7 @@ def _run_of_decomposed(
     current = session.current
     made = session.decompose(number, "core" if table == "decomposed" else table)
     session.use(current)
-    after = session.exported(made, "compare")
+    after = session.require_exported(made, "compare")
     return RunOf("decomposed", after, session.entries[made].record, request, device)
 
 
@@ -217,7 +217,7 @@ def _run_of_other(other: Run, request: Request, device: str) -> RunOf:
 
     session = getattr(other, "session", None)  # an Exploration's, which imports this module
     if isinstance(session, Session):
-        attempt = session.exported(session.current, "compare")
+        attempt = session.require_exported(session.current, "compare")
         record = session.entry.record
         return RunOf(record.title or "the other", attempt, record, request, device)
     if isinstance(other, ExportedProgram):

@@ -69,7 +69,7 @@ class ContractDifferences:
         lines = [fold(f"{_form(self.before)}: {self.before.shapes}")]
         lines.append(fold(f"{_form(self.after)}: {self.after.shapes}"))
         if self.left_out:
-            text = ", ".join(f"`{other_text}`" for other_text in self.left_out)
+            text = ", ".join(f"`{condition}`" for condition in self.left_out)
             lines.append(fold(f"No Dim can express {text}: with Dims only the code checks it."))
         if not self.exported:
             failure = self.after.failure

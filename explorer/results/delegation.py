@@ -86,7 +86,7 @@ class DelegationResult:
         """
         from export_engine.delegate import find_backend, find_fixes
 
-        attempt = self._session.exported(self._number, "fix", progress)
+        attempt = self._session.require_exported(self._number, "fix", progress)
         fixes = find_fixes(attempt, find_backend(self.data.backend), self.data, progress)
         self._keep_fixes([fix.data for fix in fixes])
         return tuple(fixes)
@@ -96,7 +96,7 @@ class DelegationResult:
 
         Its delegation, and the stage that shows it, come with it.
         """
-        attempt = self._session.exported(self._number, "fix")
+        attempt = self._session.require_exported(self._number, "fix")
         number = self._session.add_rewritten(attempt, self._number, fix, f"For {self.data.title}")
         _keep_delegated(self._session, number, fix.delegated)
         return number
@@ -112,7 +112,7 @@ class DelegationResult:
         """
         from export_engine.delegate import find_backend, fix_all
 
-        attempt = self._session.exported(self._number, "fix", progress)
+        attempt = self._session.require_exported(self._number, "fix", progress)
         fix = fix_all(attempt, find_backend(self.data.backend), self.data, progress)
         if fix is not None:
             self.apply(fix)
@@ -130,7 +130,7 @@ class DelegationResult:
         from export_engine.delegate import find_backend, try_kinds
         from export_engine.progress import Progress
 
-        attempt = self._session.exported(self._number, "fix", progress)
+        attempt = self._session.require_exported(self._number, "fix", progress)
         if progress is not None:
             progress(Progress(0, 0, f"lowering with {kinds} rewritten", "fix"))
         fix = try_kinds(attempt, find_backend(self.data.backend), self.data, kinds.split(", "))
@@ -217,7 +217,7 @@ def delegate(
     from export_engine.error_text import format_with_type
     from export_engine.progress import Progress
 
-    attempt = session.exported(number, "lower", progress)
+    attempt = session.require_exported(number, "lower", progress)
     record = session.entries[number].record
     try:
         chosen = find_backend(backend)
@@ -279,7 +279,7 @@ def make_table(session: Session, number: int, backends: Sequence[str]) -> OpTabl
     """
     from export_engine.delegate import delegation_backends, make_op_table
 
-    attempt = session.exported(number, "ask about")
+    attempt = session.require_exported(number, "ask about")
     entries = delegation_backends()
     names = list(backends or entries)
     unknown = [backend for backend in names if backend not in entries]

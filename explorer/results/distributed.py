@@ -60,7 +60,7 @@ def run_on(
                 done = len(tasks) - len(waiting)
                 progress(Progress(done, len(tasks), f"{len(client.ids)} engines", "run"))
             waiting[0].answer.wait(_LOOK)
-            for task in [other_task for other_task in waiting if other_task.answer.ready()]:
+            for task in [sent for sent in waiting if sent.answer.ready()]:
                 waiting.remove(task)
                 row = _row(task)
                 if not (everything and row.outcome == "unavailable"):

@@ -82,7 +82,7 @@ class WatchedRun:
         from export_engine.values import StepFailed
 
         graph, node = self._place(op)
-        exported = self._session.exported(self._number, "run")
+        exported = self._session.require_exported(self._number, "run")
         assert self._watched is not None
         try:
             return self._watched.tensor(exported, node, graph)
@@ -115,7 +115,7 @@ class WatchedRun:
 
         graph, node = self._place(op)
         first = next(
-            (other_graph for other_graph in self.values.graphs if other_graph.graph == graph), None
+            (statistics for statistics in self.values.graphs if statistics.graph == graph), None
         )
         if first is None or not first.runs[node]:
             raise KeyError(f"{op} did not run, or returns no tensor.")
@@ -137,10 +137,10 @@ class WatchedRun:
 
     def __iter__(self) -> Iterator[OpStatistics]:
         record = self._record
-        for other_graph in self.values.graphs:
-            graph = record.graphs[other_graph.graph]
-            within = f"{graph.title}." if other_graph.graph else ""
-            for node, runs in enumerate(other_graph.runs):
+        for statistics in self.values.graphs:
+            graph = record.graphs[statistics.graph]
+            within = f"{graph.title}." if statistics.graph else ""
+            for node, runs in enumerate(statistics.runs):
                 if runs:
                     yield self[f"{within}{record.strings[graph.name[node]]}"]
 
@@ -184,7 +184,7 @@ def watch(
     from export_engine.values import StepFailed
     from export_engine.values import watch as watch_here
 
-    attempt = session.exported(number, "watch", progress)
+    attempt = session.require_exported(number, "watch", progress)
     record = session.entries[number].record
     try:
         watched = watch_here(attempt, record, device, inputs, sizes, progress, spill)
@@ -209,24 +209,22 @@ def value_lines(record: Record, values: Values) -> list[str]:
         f"  {'op':<28}{'min':>10}{'max':>10}{'mean':>10}{'std':>10}{'zeros':>7}  NaN, inf",
     ]
     rows: list[str] = []
-    for other_graph in values.graphs:
-        graph = record.graphs[other_graph.graph]
+    for statistics in values.graphs:
+        graph = record.graphs[statistics.graph]
         columns = [
             floats(one)
-            for one in (other_graph.minimum, other_graph.maximum, other_graph.mean, other_graph.std)
+            for one in (statistics.minimum, statistics.maximum, statistics.mean, statistics.std)
         ]
-        zeros = floats(other_graph.zeros)
-        for node, runs in enumerate(other_graph.runs):
+        zeros = floats(statistics.zeros)
+        for node, runs in enumerate(statistics.runs):
             if not runs or graph.op[node] != _CALL:
                 continue
             name = record.strings[graph.name[node]]
-            name = f"{graph.title}.{name}" if other_graph.graph else name
-            odd = other_graph.nans[node] + other_graph.infs[node]
-            none = odd >= other_graph.count[node]  # the numbers are of the finite elements
+            name = f"{graph.title}.{name}" if statistics.graph else name
+            odd = statistics.nans[node] + statistics.infs[node]
+            none = odd >= statistics.count[node]  # the numbers are of the finite elements
             numbers = "".join(f"{'–' if none else f'{c[node]:.3g}':>10}" for c in columns)
-            told = (
-                f"  {other_graph.nans[node]:,} NaN, {other_graph.infs[node]:,} inf" if odd else ""
-            )
+            told = f"  {statistics.nans[node]:,} NaN, {statistics.infs[node]:,} inf" if odd else ""
             times = f" ×{runs:,}" if runs > 1 else ""
             name = f"{name[: 27 - len(times)]}{times}"
             rows.append(f"{'!' if odd else ' '} {name:<28}{numbers}{zeros[node]:>7.0%}{told}")

@@ -78,7 +78,7 @@ def run(
     """
     from export_engine.run import run as run_here
 
-    attempt = session.exported(number, "run", progress)
+    attempt = session.require_exported(number, "run", progress)
     record = session.entries[number].record
     rows: list[RunRow] = []
     try:
@@ -115,7 +115,7 @@ def profile(
     from export_engine.run import ProgramFailed
     from export_engine.run import profile as profile_here
 
-    attempt = session.exported(number, "run", progress)
+    attempt = session.require_exported(number, "run", progress)
     record = session.entries[number].record
     try:
         result = profile_here(attempt, record, device, inputs, sizes, progress)

@@ -26,8 +26,8 @@ def write_statements(request: Request | None, fix: Fix | None, form: FormName | 
     if shapes is None:
         raise FixError("This call requests no dynamic shapes.")
     entries = {
-        other_form.name: other_form
-        for other_form in forms(shapes, changed.target, changed.args, changed.kwargs)
+        written.name: written
+        for written in forms(shapes, changed.target, changed.args, changed.kwargs)
     }
     result = entries.get(form) if form else next(iter(entries.values()))
     if result is None:

@@ -72,7 +72,7 @@ class StagesResult:
         Raises:
             WrongArgument: there is no such kernel, or several calls of it.
         """
-        names = [other_kernel.name for other_kernel in self.data.kernels]
+        names = [item.name for item in self.data.kernels]
         numbers = [n for n, text in enumerate(names) if text == name]
         numbers = numbers or [n for n, text in enumerate(names) if text.rpartition(":")[0] == name]
         if not numbers:
@@ -239,7 +239,7 @@ def compile_stages(
 
     attempt = session.attempt(number, "compile", progress)
     if not isinstance(attempt, GivenGraph):
-        attempt = session.exported(number, "compile", progress)
+        attempt = session.require_exported(number, "compile", progress)
     record = session.entries[number].record
     try:
         stages = compile_here(attempt, record, backend, device, inputs, options, progress)

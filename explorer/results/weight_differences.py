@@ -67,9 +67,9 @@ def _constants(entry: Entry) -> dict[str, str]:
     """The constant tensors of a program, each with its type."""
     record = entry.record
     return {
-        other_entry.target: record.types[other_entry.type].text if other_entry.type >= 0 else ""
-        for other_entry in record.signature.inputs
-        if other_entry.kind == "constant_tensor"
+        tensor.target: record.types[tensor.type].text if tensor.type >= 0 else ""
+        for tensor in record.signature.inputs
+        if tensor.kind == "constant_tensor"
     }
 
 
@@ -108,8 +108,4 @@ def _same(one: HeldWeight, other: HeldWeight, shared: bool) -> bool:
 def _names(entry: Entry) -> set[str]:
     """The weights of a program, as its signature names them."""
     inputs = entry.record.signature.inputs
-    return {
-        other_entry.target
-        for other_entry in inputs
-        if other_entry.kind != "user_input" and other_entry.target
-    }
+    return {tensor.target for tensor in inputs if tensor.kind != "user_input" and tensor.target}

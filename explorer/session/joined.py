@@ -190,10 +190,12 @@ class JoinedSession(Session):
         member, local = self._at(number)
         return member.verify(local, sizes, progress)
 
-    def exported(self, number: int, wanted: str, progress: Report | None = None) -> Exported:
-        """An attempt with a program; see `Session.exported`."""
+    def require_exported(
+        self, number: int, wanted: str, progress: Report | None = None
+    ) -> Exported:
+        """An attempt with a program; see `Session.require_exported`."""
         member, local = self._at(number)
-        return member.exported(local, wanted, progress)
+        return member.require_exported(local, wanted, progress)
 
     def trust(self, number: int) -> None:
         """Trusts the file of an attempt; see `Session.trust`."""

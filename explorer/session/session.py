@@ -198,16 +198,16 @@ class Session:
             FixError: it has no program, the table is invalid, or torch cannot decompose it.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        attempt = self.exported(number, "decompose", progress)
+        attempt = self.require_exported(number, "decompose", progress)
         from export_engine.attempt import DecompositionTable, TableError
         from export_engine.transform import DecomposeError, decompose
 
         try:
             wanted = DecompositionTable.of(table)
-            for other_number, entry in enumerate(self._entries):
+            for earlier, entry in enumerate(self._entries):
                 if entry.parent == number and entry.stored.table == wanted:
-                    self.use(other_number)
-                    return other_number
+                    self.use(earlier)
+                    return earlier
             result = decompose(attempt, wanted, progress)
         except (TableError, DecomposeError) as error:
             raise FixError(str(error)) from error
@@ -231,7 +231,7 @@ class Session:
         from export_engine.shapes import other_form
         from export_engine.torch_internals import missing_shapes_spec
 
-        request = self.exported(number, "convert", progress).request
+        request = self.require_exported(number, "convert", progress).request
         shapes = request.shapes if request else None
         if request is None or shapes is None:
             raise FixError("This attempt has no dynamic shapes to convert.")
@@ -240,9 +240,9 @@ class Session:
             raise FixError(missing_shapes_spec())
         converted = shapes.to_spec() if form == "ShapesSpec" else shapes.closest_dims()[0]
         step = f"As {form}: {converted}"
-        for other_number, entry in enumerate(self._entries):
+        for earlier, entry in enumerate(self._entries):
             if (entry.parent, entry.step) == (number, step):
-                return other_number
+                return earlier
         result = try_request(request.with_changes(shapes=converted), progress)
         if isinstance(result, Failed):
             result = explain(result, progress)
@@ -282,7 +282,7 @@ class Session:
             FixError: it has no program.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        attempt = self.exported(number, "verify", progress)
+        attempt = self.require_exported(number, "verify", progress)
         from export_engine.fixes import find_wrong_size
         from export_engine.verify import verify
 
@@ -295,7 +295,9 @@ class Session:
         self.keep(number, verified=verified, verify_findings=(*wrong, *differences))
         return verified
 
-    def exported(self, number: int, wanted: str, progress: Report | None = None) -> Exported:
+    def require_exported(
+        self, number: int, wanted: str, progress: Report | None = None
+    ) -> Exported:
         """An attempt with a program; one that was dropped, or of a trusted file, is made now.
 
         The classes that its calls need as containers are registered from now on.
@@ -398,7 +400,9 @@ class Session:
             self._announce(number, progress)
         parent = self._entries[number].parent
         try:
-            result = stored.load(lambda: self.exported(parent, "decompose", progress), progress)
+            result = stored.load(
+                lambda: self.require_exported(parent, "decompose", progress), progress
+            )
         except CannotLoad as error:
             raise FixError(
                 str(error)
@@ -425,7 +429,7 @@ class Session:
     def _use(self, number: int) -> None:
         """Notes that an attempt was made or used, and releases programs used long before."""
         self._last_used = [
-            *(other_number for other_number in self._last_used if other_number != number),
+            *(used for used in self._last_used if used != number),
             number,
         ]
         held = {self.current, *self._last_used[-HELD:]}
@@ -489,9 +493,7 @@ class Session:
             Its number; it takes the place of an earlier one of the same name. The current
             attempt does not change.
         """
-        at = next(
-            (n for n, other_entry in enumerate(self._entries) if _is_other(other_entry, name)), None
-        )
+        at = next((n for n, other in enumerate(self._entries) if _is_other(other, name)), None)
         if at is None:
             self._entries.append(entry.with_place(parent=number, step=name))
         else:

@@ -152,7 +152,7 @@ class GenerationPrograms(Programs):
 
         def locate(apart: CallApart) -> OpApart:
             session = self[apart.component].session
-            attempt = session.exported(session.current, "compare")
+            attempt = session.require_exported(session.current, "compare")
             return first_op_apart(attempt, session.entry.record, apart, backend.name)
 
         with tempfile.TemporaryDirectory() as folder:
@@ -199,7 +199,7 @@ class GenerationPrograms(Programs):
             session, own = self[component.name].session, folder / component.name
             own.mkdir()
             job = Job(
-                program=session.exported(session.current, "run").program,
+                program=session.require_exported(session.current, "run").program,
                 model=component.module,
                 args=component.request.args,
                 kwargs=component.request.kwargs,
@@ -238,7 +238,7 @@ def find_repeated_backends(names: str | Sequence[str]) -> list[RepeatedBackend]:
     if names == "all":
         return list(able.values())
     wanted = [part.strip() for part in names.split(",")] if isinstance(names, str) else names
-    unknown = [other_text for other_text in wanted if other_text not in able]
+    unknown = [backend for backend in wanted if backend not in able]
     if unknown or not wanted:
         text = (
             f"There is no backend {unknown[0]!r} that generates"
@@ -246,7 +246,7 @@ def find_repeated_backends(names: str | Sequence[str]) -> list[RepeatedBackend]:
             else ("Pass the name of a backend")
         )
         raise FixError(f"{text}. Available: {', '.join(able)}; or all.")
-    return [able[other_text] for other_text in dict.fromkeys(wanted)]
+    return [able[backend] for backend in dict.fromkeys(wanted)]
 
 
 def explore_generation(

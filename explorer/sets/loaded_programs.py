@@ -107,7 +107,7 @@ def flat_programs(kit: Mapping[str, Exploration], wanted: str) -> dict[str, Flat
 
     result = {}
     for name, exploration in kit.items():
-        program = exploration.session.exported(exploration.session.current, wanted).program
+        program = exploration.session.require_exported(exploration.session.current, wanted).program
         result[name] = FlatProgram(program, program.module())
     return result
 

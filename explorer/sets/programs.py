@@ -273,7 +273,7 @@ class Programs(Mapping[str, Exploration], OldSetNames):
 
     def _collect_exported(self) -> dict[str, Exported]:
         return {
-            name: program.session.exported(program.session.current, "save")
+            name: program.session.require_exported(program.session.current, "save")
             for name, program in self._programs.items()
         }
 

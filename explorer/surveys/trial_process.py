@@ -216,7 +216,7 @@ def _compare(explored: Exploration) -> Check:
     from export_engine.verify import check
 
     session = explored.session
-    return describe_check(check(session.exported(session.current, "compare")))
+    return describe_check(check(session.require_exported(session.current, "compare")))
 
 
 def _sentence(error: BaseException) -> str:

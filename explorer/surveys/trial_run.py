@@ -75,7 +75,7 @@ def _command(trial: Trial, *arguments: str) -> tuple[list[str], dict[str, str]]:
     """The command that starts a trial's Python, and its environment."""
     environment = dict(os.environ)
     if not trial.python:
-        text = os.pathsep.join(str(Path(other_text).absolute()) for other_text in sys.path)
+        text = os.pathsep.join(str(Path(folder).absolute()) for folder in sys.path)
         environment |= {"PYTHONPATH": text, "PYTHONSAFEPATH": "1"}
     return [trial.python or sys.executable, *_MODULE, *arguments], environment
 

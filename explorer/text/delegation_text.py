@@ -123,8 +123,8 @@ def _pairs(found: Delegation) -> Iterator[str]:
         return
     folded = sum(item.is_folded for item in found.pairs)
     yield pair("q and dq ops", f"{folded} of {len(found.pairs)} are in the delegate")
-    for other_pair in [item for item in found.pairs if not item.is_folded][:_FEW_SPLITS]:
-        yield fold(f"  {other_pair.op} stays outside: {other_pair.reason or 'no reason is known'}")
+    for split in [item for item in found.pairs if not item.is_folded][:_FEW_SPLITS]:
+        yield fold(f"  {split.op} stays outside: {split.reason or 'no reason is known'}")
 
 
 def table_lines(table: OpTable) -> list[str]:

@@ -63,7 +63,7 @@ def join_chains(blocks: list[Block]) -> list[Block]:
     for number, block in enumerate(blocks):
         source = next(iter(block.inputs), number)
         earlier = max(block.inputs, default=number) < number
-        alone = earlier and len({place[other_number] for other_number in block.inputs}) == 1
+        alone = earlier and len({place[source] for source in block.inputs}) == 1
         if alone and block.kind == blocks[source].kind == "op" and readers[source] == 1:
             head = items[place[source]]
             items[place[source]] = replace(

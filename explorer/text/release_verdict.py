@@ -71,7 +71,7 @@ class Release(Struct, frozen=True):
 
     def item(self, name: str) -> ReleaseItem | None:
         """One claim by its name; None if the verdict has no such claim."""
-        return next((other_item for other_item in self.items if other_item.name == name), None)
+        return next((claim for claim in self.items if claim.name == name), None)
 
     def exit_code(self, asked: Collection[str] | None = None) -> int:
         """The code that a command exits with.
@@ -161,18 +161,18 @@ def _reconcile(items: list[ReleaseItem], record: Record) -> list[ReleaseItem]:
     against = set(_evidence(items, record))
     bad = any(item.state == "bad" for item in items)
     told = []
-    for other_item in items:
-        others = [item for item in items if item.name in against and item.name != other_item.name]
-        if other_item.state == "good" and others and _is_agreement(other_item, record):
+    for claim in items:
+        others = [item for item in items if item.name in against and item.name != claim.name]
+        if claim.state == "good" and others and _is_agreement(claim, record):
             named = " and ".join(item.name for item in others)
-            sentence = f"{other_item.sentence} See {named}, where the program differs."
-            count = "?" if other_item.count else ""
-            other_item = replace(  # noqa: PLW2901 - the claim as it may be said beside the others
-                other_item, state="open", sentence=sentence, count=count, command=others[0].command
+            sentence = f"{claim.sentence} See {named}, where the program differs."
+            count = "?" if claim.count else ""
+            claim = replace(  # noqa: PLW2901 - the claim as it may be said beside the others
+                claim, state="open", sentence=sentence, count=count, command=others[0].command
             )
-        if other_item.words == VERIFIED and bad:
-            other_item = replace(other_item, words=other_item.tried)  # noqa: PLW2901 - the same
-        told.append(other_item)
+        if claim.words == VERIFIED and bad:
+            claim = replace(claim, words=claim.tried)  # noqa: PLW2901 - the same
+        told.append(claim)
     return told
 
 
@@ -214,7 +214,7 @@ def _export(record: Record) -> ReleaseItem:
         command = "ex.verify()" if state == "open" else ""
         return ReleaseItem("export", state, check.sentence, command, _FIXES[check.verdict])
     if record.given_up:
-        lost = " ".join(f"{other_text.rstrip('.')}." for other_text in record.given_up)
+        lost = " ".join(f"{loss.rstrip('.')}." for loss in record.given_up)
         text = f"Uses lossy fixes: {lost}"
         return ReleaseItem("export", "open", text, "print(ex)", "lossy fixes")
     text = f"{record.verdict[:1].upper()}{record.verdict[1:]}."

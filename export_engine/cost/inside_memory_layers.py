@@ -115,7 +115,7 @@ def _onednn_blocks(call: OpCall, conv: _Convolution) -> Amount | None:
         return _channels_last_blocks(conv)
     groups = call.value("groups", 1)
     if conv.transposed:
-        return _transposed_blocks(call, conv, filters)
+        return _count_transposed_blocks(call, conv, filters)
     result = _pad(conv.result, filters, groups)
     items = _pad(conv.items, channels, groups) if channels > _FEW else Amount(0)
     kernel = conv.kernel
@@ -133,7 +133,7 @@ def _channels_last_blocks(conv: _Convolution) -> Amount:
     return conv.kernel * (conv.width * copies) + _SCRATCHPAD
 
 
-def _transposed_blocks(call: OpCall, conv: _Convolution, filters: int) -> Amount:
+def _count_transposed_blocks(call: OpCall, conv: _Convolution, filters: int) -> Amount:
     """The channels last of input and result, which are not filled up; then the result's copies."""
     groups = call.value("groups", 1)
     kernel = _pad(conv.kernel, filters, groups)

@@ -103,7 +103,7 @@ def bisect(
         )
     first = wrong[0]
     while wrong:
-        first = _first_off(_made_from(wrong[0], nodes), is_off)
+        first = _first_off(_find_operands_of(wrong[0], nodes), is_off)
         wrong = [node for node in first.all_input_nodes if makes_tensor(node) and is_off(node)]
     return _other_value(first)
 
@@ -113,7 +113,7 @@ def makes_tensor(node: torch.fx.Node) -> bool:
     return node.op == "call_function" and isinstance(node.meta.get("val"), torch.Tensor)
 
 
-def _made_from(node: torch.fx.Node, nodes: Sequence[torch.fx.Node]) -> list[torch.fx.Node]:
+def _find_operands_of(node: torch.fx.Node, nodes: Sequence[torch.fx.Node]) -> list[torch.fx.Node]:
     """The ops that an op's value depends on, in order, and itself as the last."""
     needed, waiting = {node}, [node]
     while waiting:

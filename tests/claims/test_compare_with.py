@@ -122,7 +122,7 @@ def test_a_lent_program_is_rebuilt_by_the_session_that_lent_it(
     assert isinstance(ex, explorer.Exploration)
     at = ex.session.add_other(other.session.lend(), 0, "other")
     other.session._entries[1] = other.session.entries[1].drop()
-    rebuilt = ex.session.exported(at, "use").program
+    rebuilt = ex.session.require_exported(at, "use").program
     assert "relu" in rebuilt.graph_module.code
     assert "addmm" in rebuilt.graph_module.code
 

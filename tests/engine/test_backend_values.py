@@ -128,7 +128,7 @@ def test_the_op_at_which_a_backend_parts_is_named(ex: Exploration) -> None:
 def test_a_generation_that_a_backend_gets_wrong_names_its_op_and_what_to_do(
     ex: Exploration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    attempt = ex.session.exported(0, "compare")
+    attempt = ex.session.require_exported(0, "compare")
     assert attempt.request is not None
     apart = CallApart("decode", 1, attempt.request.args, {}, "output 0: off")
 
@@ -149,7 +149,7 @@ def test_a_backend_that_is_right_raises_no_alarm(
     ex: Exploration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Wrong, "off", 1.0)
-    model = ex.session.exported(0, "compare").request
+    model = ex.session.require_exported(0, "compare").request
     assert model is not None
     before = {name: each.clone() for name, each in model.target.state_dict().items()}
 

@@ -135,7 +135,7 @@ def test_a_chain_of_decompositions_is_made_again_from_its_start() -> None:
     ex.session.use(0)
     assert [is_dropped(ex, number) for number in range(3)] == [True, True, True]
     steps: list[Progress] = []
-    made = ex.session.exported(2, "run", steps.append).program
+    made = ex.session.require_exported(2, "run", steps.append).program
     told = [each.label for each in steps if "is rebuilt" in each.label]
     assert [label.partition(" is")[0] for label in told] == ["Attempt 3", "Attempt 2", "Attempt 1"]
     x = torch.randn(2, 4)
@@ -185,7 +185,7 @@ def test_a_program_that_someone_holds_is_not_made_again(
     decomposed: Exploration, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ex = decomposed
-    attempt = ex.session.exported(0, "hold")
+    attempt = ex.session.require_exported(0, "hold")
     release(ex, 0)
     capsys.readouterr()
     assert ex.program is attempt.program

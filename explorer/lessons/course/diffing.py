@@ -80,9 +80,7 @@ def finds_the_change(answer: Answer) -> None:
     if not isinstance(value, tuple | list) or len(value) != 3:
         raise Wrong('Pass three values: `("layers.0", 0.5, 0.7)`.')
     pairs = zip(SLOPES[1], SLOPES[2], strict=True)
-    ((layer, pair),) = [
-        (n, other_pair) for n, other_pair in enumerate(pairs) if other_pair[0] != other_pair[1]
-    ]
+    ((layer, pair),) = [(n, names) for n, names in enumerate(pairs) if names[0] != names[1]]
     if str(value[0]) != f"layers.{layer}":
         raise Wrong("That is not the layer that differs.")
     if tuple(value[1:]) == pair[::-1]:

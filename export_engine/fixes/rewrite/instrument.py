@@ -72,7 +72,7 @@ class _Instrumented:
         if isinstance(node, ast.Expr) and _is_plain_effect(node):
             return []
         if isinstance(node, ast.Assign):
-            return [ast.Assign(node.targets, start_numbers(node, _started), lineno=0)]
+            return [ast.Assign(node.targets, start_numbers(node, _write_start), lineno=0)]
         if not isinstance(node, ast.If | ast.For | ast.While):
             return [node]
         self.count += 1
@@ -117,7 +117,7 @@ class _Instrumented:
         return make_function(name, given, [*body, end])
 
 
-def _started(name: str, value: ast.expr) -> ast.expr:
+def _write_start(name: str, value: ast.expr) -> ast.expr:
     return call(f"{PROBE}.start", ast.Constant(name), value)
 
 

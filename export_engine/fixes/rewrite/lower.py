@@ -238,7 +238,7 @@ class Lowering(Loops):
             exporting = call("torch.compiler.is_exporting")
             return [mark(ast.If(ast.UnaryOp(ast.Not(), exporting), [node], []), node)]
         if any(is_message(other_statement) for other_statement in [*node.body, *node.orelse]):
-            return self._said_apart(node, live)
+            return self._print_first(node, live)
         if (short := self._find_shortcut(node, facts)) is not None:
             self.done.append((line, "shortcut"))
             self.shortcuts += [value.value for value in short]
@@ -284,7 +284,7 @@ class Lowering(Loops):
             let(name, call("torch.where", test, new, padded)),
         ]
 
-    def _said_apart(self, node: ast.If, live: set[str]) -> Block:
+    def _print_first(self, node: ast.If, live: set[str]) -> Block:
         """A staged `if` that prints and computes: the message first, if nothing is exported."""
         ways = (node.body, node.orelse)
         groups = [list(filter(is_message, way)) for way in ways]

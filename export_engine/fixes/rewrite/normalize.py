@@ -174,7 +174,7 @@ class Normal:
         other = self._block(node.orelse, inside=inner)
         if isinstance(node, ast.If):
             before, test = lift(node.test, self.names, self._binding if inner else self.staged)
-            return [*before, *self._appended_once(mark(ast.If(test, body, other), node))]
+            return [*before, *self._append_once(mark(ast.If(test, body, other), node))]
         if isinstance(node, ast.For):
             if inner and (last := self._with_last(node)):
                 return self._block(last, inside=inside)
@@ -185,7 +185,7 @@ class Normal:
             raise CannotRewrite(f"the test of the loop on line {node.lineno} binds a name")
         return [mark(ast.While(test, body, other), node)]
 
-    def _appended_once(self, node: ast.If) -> Block:
+    def _append_once(self, node: ast.If) -> Block:
         """An `if` both of whose ways end in an append or a write to one place, with it after."""
         ends = [_as_placed(block[-1]) for block in (node.body, node.orelse) if block]
         match ends:

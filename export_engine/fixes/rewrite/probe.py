@@ -533,7 +533,7 @@ class Probe(Elements):
             case "max" | "min" if not keywords:
                 return self._extreme(site, function, name, args)
         if function in _COMPARED and len(args) > 1:
-            return self._compared(site, function, *args, **keywords)
+            return self._compare(site, function, *args, **keywords)
         return function(*args, **keywords)
 
     def _of_numbers(
@@ -650,7 +650,7 @@ class Probe(Elements):
             return getattr(values, name)()
         raise CannotRewrite("a list that the loop fills is used without being stacked")
 
-    def _compared(self, site: Site, function: Any, *args: Any, **keywords: Any) -> Any:
+    def _compare(self, site: Site, function: Any, *args: Any, **keywords: Any) -> Any:
         """torch.equal and torch.allclose, which read the values that they compare."""
         if any(not isinstance(argument, torch.Tensor) for argument in args[:2]):
             return function(*args, **keywords)
@@ -705,9 +705,9 @@ class Probe(Elements):
         if isinstance(of, torch.nn.Module) and getattr(function, "__self__", None) is of:
             self.facts.own_methods.add(site)
         if function in _COMPARED and len(args) > 1:  # of the module torch
-            return self._compared(site, function, *args, **keywords)
+            return self._compare(site, function, *args, **keywords)
         if isinstance(of, torch.Tensor) and args and name in ("equal", "allclose"):
-            return self._compared(site, getattr(torch, name), of, *args, **keywords)
+            return self._compare(site, getattr(torch, name), of, *args, **keywords)
         if args and isinstance(args[0], Rows | Masked):
             return self._of_rows(site, function, args[0], args[1:], keywords)
         return function(*args, **keywords)
