@@ -363,7 +363,7 @@ class GuaranteeSound(Rule, kind=Kind.GUARANTEE_SOUND):
         more="",
         agrees="Agrees with eager at batch 2, 3, exactly.",
     )
-    AT = Sentence("{sizes}: off by {error:.1e}", sizes="batch = 3", error=1.2e-07)
+    AT = Sentence("{sizes}: {how}", sizes="batch = 3", how="off by 1.2e-07")
     WRONG_AT = Sentence("{sizes}: {detail}", sizes="batch = 4", detail="max |Δ| 0.5")
     REJECTED_AT = Sentence(
         "{sizes}: the program rejects it: {detail}",

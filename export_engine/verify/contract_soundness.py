@@ -202,7 +202,8 @@ def _evidence(trial: Trial) -> str:
     """A line on a comparison."""
     shown = sizes_shown(trial.sizes) or "the example's sizes"
     if trial.outcome == "agrees":
-        return rules.GuaranteeSound.AT(sizes=shown, error=trial.error)
+        how = f"off by {trial.error:.1e}" if trial.error else "agrees exactly"
+        return rules.GuaranteeSound.AT(sizes=shown, how=how)
     if trial.outcome == "refused":
         return rules.GuaranteeSound.REJECTED_AT(sizes=shown, detail=trial.detail)
     return rules.GuaranteeSound.WRONG_AT(sizes=shown, detail=trial.detail)

@@ -105,7 +105,7 @@ def test_a_slow_fix_shows_progress_and_stops_with_the_last_good_state(lab: Lab) 
     lab.execute("slow.pause = 0.1")
 
     root.get_by_role("button", name=re.compile("History")).click()
-    root.get_by_role("button", name=re.compile("First attempt")).click()
+    root.get_by_role("button", name=re.compile("Attempt 1")).click()
     expect(failure).to_be_visible()
     failure.get_by_role("button", name="Apply", exact=True).nth(1).click()
     working = root.get_by_test_id("working")

@@ -226,6 +226,12 @@ export class Store extends ViewState {
     return found;
   }
 
+  /** What an attempt is called wherever it is chosen: by its step, or by its number. */
+  nameOf(attempt: number): string {
+    const head = this.attempts.value[attempt];
+    return head?.step || `Attempt ${attempt + 1}, ${head?.label ?? ""}`;
+  }
+
   /** The program of the set on screen, by its number; -1 if there is no set. */
   shownComponent(): number {
     const label = this.attempts.value[this.current.value]?.label;

@@ -51,10 +51,6 @@ export function GraphPane({ store, children }: GraphPaneProps) {
   const low = (view?.stage.beyond.value?.below ?? 0) > 0;
   const comparison = store.comparison.value;
   const beside = comparison !== null && store.arrangement.value === "beside";
-  const titleOf = (attempt: number): string => {
-    const head = store.attempts.value[attempt];
-    return head?.step || head?.label || "";
-  };
   return (
     <section class="tx-graph" aria-label="Graph" data-pane>
       {view && (
@@ -71,7 +67,7 @@ export function GraphPane({ store, children }: GraphPaneProps) {
               hint={hint}
               onKeyDown={(event) => onKey(event, view)}
             />
-            <Half side="Before" title={titleOf(comparison.other)} />
+            <Half side="Before" title={store.nameOf(comparison.other)} />
           </div>
         )}
         <div class="tx-graph-stage">
@@ -92,7 +88,7 @@ export function GraphPane({ store, children }: GraphPaneProps) {
           >
             <Chosen id={chosen} store={store} />
           </canvas>
-          {beside && <Half side="After" title={titleOf(store.current.value)} />}
+          {beside && <Half side="After" title={store.nameOf(store.current.value)} />}
           {view && !beside && <Where view={view} />}
           {view && <BeyondView view={view} />}
           <canvas

@@ -297,7 +297,7 @@ test("the outline's search counts, walks and selects what it finds", async () =>
   });
   expect(page.querySelector("output")?.textContent).toBe("4 matches");
   await press(page.querySelector('[aria-label="Next match"]'));
-  expect(page.querySelector("output")?.textContent).toBe("1 of 4 matches");
+  expect(page.querySelector("output")?.textContent).toBe("1 of 4");
   await press(button("Select all"));
   expect([...store.lit.value.nodes].map((id) => program.name(id))).toEqual([
     "linear",

@@ -60,7 +60,7 @@ function Choices({ store, close }: ChoicesProps) {
           <Choice
             key={index}
             store={store}
-            name={attempts[index]?.step || `Attempt ${index + 1}, ${attempts[index]?.label}`}
+            name={store.nameOf(index)}
             means={attempts[index]?.verdict ?? ""}
             run={() => {
               close();

@@ -84,7 +84,7 @@ function Chain({ store, attempts }: AttemptsProps) {
                   title={capped(attempt.verdict)}
                   onClick={() => void store.show(index)}
                 >
-                  {capped(attempt.step || `First attempt, ${attempt.label}`, 200)}
+                  {capped(store.nameOf(index), 200)}
                   <span class="tx-lead">{capped(attempt.verdict, 160)}</span>
                 </button>
                 {index !== current && attempt.outcome === "exported" && (

@@ -222,7 +222,7 @@ function ofComparing(store: Store): Command[] {
   if (attempts[current]?.outcome !== "exported") return [];
   const others = attempts.flatMap((each, index): Command[] => {
     if (index === current || each.outcome !== "exported") return [];
-    const name = capped(each.step || each.label || `attempt ${index + 1}`, 80);
+    const name = capped(store.nameOf(index), 80);
     return [{ group, name: `Compare with ${name}`, run: () => void store.compare(index) }];
   });
   const another = {

@@ -16,6 +16,33 @@ const literal = (property: RegExp, value: RegExp): string[] =>
     .filter((each) => property.test(each.property) && value.test(each.value))
     .map(({ path, property: name, value: set }) => `${path}: ${name}: ${set}`);
 
+/** The code outside of tests. */
+const code = (readdirSync("src", { recursive: true }) as string[])
+  .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$|^testing/.test(name))
+  .map((name) => readFileSync(`src/${name}`, "utf8"))
+  .join("\n");
+
+test("every class of a sheet is set by the code, and every token exists", () => {
+  const all = readdirSync(FOLDER).filter((name) => name.endsWith(".css"));
+  const text = all.map((name) => readFileSync(`${FOLDER}/${name}`, "utf8")).join("\n");
+  const selectors = text.replace(/\/\*.*?\*\//gs, "").replace(/\{[^{}]*\}/g, "");
+  const classes = new Set(selectors.match(/(?<=\.)tx-[\w-]+/g));
+  expect(classes.size).toBeGreaterThan(300);
+  const words = new Set(code.match(/[a-z][\w-]*/g));
+  const stems = [...code.matchAll(/(tx-[\w-]+-)\$\{/g)].map(([, stem = ""]) => stem);
+  // `tx-guarantee-${verdict}`, where a verdict is "not checked"
+  const isValue = (end: string): boolean =>
+    words.has(end) || code.includes(`"${end.replaceAll("-", " ")}"`);
+  const isSet = (name: string): boolean =>
+    words.has(name) ||
+    stems.some((stem) => name.startsWith(stem) && isValue(name.slice(stem.length)));
+  expect([...classes].filter((name) => !isSet(name))).toEqual([]);
+  const tokens = new Set(text.match(/--tx-[\w-]+(?=:)/g));
+  const used = new Set(text.match(/(?<=var\()--tx-[\w-]+/g));
+  const missing = [...used].filter((name) => !tokens.has(name) && !code.includes(name));
+  expect(missing).toEqual([]);
+});
+
 test("there are sheets to look at", () => {
   expect(declarations.length).toBeGreaterThan(500);
 });

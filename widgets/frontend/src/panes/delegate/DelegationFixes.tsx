@@ -84,7 +84,7 @@ function Fix({ store, backend, fix }: { store: Store; backend: string; fix: Trie
           cls={fix.is_lossless ? "tx-badge tx-badge-good" : "tx-badge tx-badge-warn"}
           word={fix.is_lossless ? "lossless" : "lossy"}
         />
-        <span class="tx-badge">{capped(fix.gain, 200)}</span>
+        <span class="tx-lead">{capped(fix.gain, 200)}</span>
       </p>
       <p class="tx-fix-why">
         <Prose text={fix.agreement} most={300} />

@@ -31,9 +31,7 @@ function Compared({ store, program, comparison }: Props & { comparison: Comparis
   return (
     <section class="tx-panel" aria-label="Differences" data-testid="differences" data-pane>
       <div class="tx-scroll">
-        <p class="tx-lead">
-          Compared with: {capped(store.attempts.value[other]?.step || `attempt ${other + 1}`, 200)}
-        </p>
+        <p class="tx-lead">Compared with: {capped(store.nameOf(other), 200)}</p>
         <p role="status">
           <strong>{summaryOf(entries, others, diff.identical)}</strong>
         </p>

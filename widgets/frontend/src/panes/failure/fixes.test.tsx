@@ -338,7 +338,7 @@ test("the history shows each step, and goes back", async () => {
   const { store } = storeOf(plain(), { attempts: heads, action: () => null });
   await act(() => render(<History store={store} />, page));
   await act(() => page.querySelector("button")?.click());
-  expect(page.textContent).toContain("First attempt, non-strict");
+  expect(page.textContent).toContain("Attempt 1, non-strict");
   expect(page.textContent).toContain("in the kernel");
   expect(buttons("Use")).toHaveLength(2);
   await act(() => buttons("Use")[1]?.click());

@@ -1,6 +1,6 @@
 /** The outline's search: the query, the number of matches, and steps through them. */
 
-import { counted } from "../../format";
+import { counted, grouped } from "../../format";
 import type { Program } from "../../program";
 import { SearchInput } from "./SearchInput";
 
@@ -66,8 +66,9 @@ export function SearchBar(props: SearchBarProps) {
       {searching && !problem && (
         <div class="tx-search-found">
           <output aria-live="polite">
-            {at >= 0 && `${at + 1} of `}
-            {counted(results.length, "match", "matches")}
+            {at < 0
+              ? counted(results.length, "match", "matches")
+              : `${at + 1} of ${grouped(results.length)}`}
           </output>
           <button
             type="button"

@@ -43,7 +43,7 @@ function FrameLine({ store, program, frame }: { store: Store; program: Program; 
   const muted = file?.origin === "torch" || file?.origin === "library";
   return (
     <li class={muted ? "tx-muted-frame" : ""}>
-      <FrameLink store={store} program={program} frame={frame} />
+      <FrameLink store={store} program={program} frame={frame} short />
       <GoToSource store={store} program={program} place={frame} />
       <span class="tx-lead tx-clip">{capped(frame.function, 80)}</span>
     </li>

@@ -22,10 +22,13 @@ interface FrameLinkProps {
   store: Store;
   program: Program;
   frame: Frame;
+  /** Whether the folders of a long path are left out; the tooltip has them. */
+  short?: boolean;
 }
 
-export function FrameLink({ store, program, frame }: FrameLinkProps) {
+export function FrameLink({ store, program, frame, short = false }: FrameLinkProps) {
   const file = program.record.files[frame.file];
+  const name = file?.name ?? "?";
   return (
     <button
       type="button"
@@ -36,7 +39,14 @@ export function FrameLink({ store, program, frame }: FrameLinkProps) {
         store.goTo(frame.file, frame.line);
       }}
     >
-      <Dotted name={capped(`${file?.name ?? "?"}:${frame.line}`, 120)} />
+      <Dotted name={capped(`${short ? shortPath(name) : name}:${frame.line}`, 120)} />
     </button>
   );
+}
+
+const LONG = 28;
+
+/** `transformers/models/qwen3/modeling_qwen3.py` as `…/modeling_qwen3.py`; a short one as it is. */
+export function shortPath(path: string): string {
+  return path.length > LONG ? `…/${path.split("/").at(-1)}` : path;
 }

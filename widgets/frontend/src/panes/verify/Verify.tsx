@@ -48,7 +48,9 @@ export function Verify({ store, program }: Props) {
                 {SIGNS[state]}
               </span>{" "}
               <strong>{capped(claim?.sentence ?? verification.sentence, 300)}</strong>{" "}
-              <span class="tx-lead">{verification.seconds.toFixed(1)} s</span>
+              {!store.took.value.has("Verifying") && (
+                <span class="tx-lead">{verification.seconds.toFixed(1)} s</span>
+              )}
             </p>
             <ul class="tx-guarantees">
               {worstFirst(verification.rows).map((row) => (
