@@ -1,7 +1,8 @@
-"""Pictures of panes for the how-to pages: `python -m docs.site.pictures [NAME…]`.
+"""Pictures of the view for README and the docs: `python -m docs.site.pictures [NAME…]`.
 
-Each is taken in Chromium of a report of a program that is exported and measured here. Look at what
-it writes to `docs/pictures`.
+Each is taken in Chromium. Those of panes are of a report of a program that is exported and measured
+here, and go to `docs/pictures`; the others are of a cell in JupyterLab, and go to
+`notebooks/images`. Look at what it writes.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from torch import nn
 
 import explorer
 from docs.site.links import DOCS
 from tests.browser import chromium
-from tests.browser.lab import open_tab
+from tests.browser.lab import Lab, open_tab
+from tests.browser.server import serve
 
 PICTURES = DOCS / "pictures"
+IMAGES = DOCS.parent / "notebooks" / "images"
 SIZE = {"width": 1100, "height": 640}
 """CSS pixels of a view; its picture has twice as many."""
 
@@ -123,8 +126,99 @@ TAKEN: dict[str, tuple[Callable[[Path], None], str]] = {
 """Per picture, what writes its report, and the pane that it opens."""
 
 
+LOAD = "%load_ext kernel_ext\nimport torch"
+BERT = """
+from transformers import BertConfig, BertModel
+config = BertConfig(
+    num_hidden_layers=2, hidden_size=64, num_attention_heads=4, intermediate_size=128,
+)
+bert, tokens = BertModel(config).eval(), torch.randint(0, 500, (2, 16))
+"""
+SCALED = """class Scaled(torch.nn.Module):
+    def forward(self, x):
+        largest = x.abs().max()
+        if largest > 1:
+            x = x / largest
+        return x.relu()
+
+scaled, x = Scaled(), torch.randn(4, 8)"""
+BLOCKS = """
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = torch.nn.LayerNorm(32)
+        self.up, self.down = torch.nn.Linear(32, 64), torch.nn.Linear(64, 32)
+
+    def forward(self, x):
+        return x + self.down(torch.relu(self.up(self.norm(x))))
+
+net, x = torch.nn.Sequential(*(Block() for _ in range(4))), torch.randn(2, 5, 32)
+"""
+
+
+def select_attention(view: Locator) -> None:
+    """Selects an op of BERT by a search, and puts its source below."""
+    search = view.get_by_role("combobox", name="Search ops")
+    search.fill("op:scaled_dot_product_attention")
+    search.press("Enter")
+    view.page.wait_for_timeout(1500)
+    search.fill("")
+    view.get_by_test_id("graph").press("z")
+    view.get_by_role("button", name="Source and Code below").click()
+
+
+def compare_with_first(view: Locator) -> None:
+    """Compares with the attempt before, as one graph, and goes to the first difference."""
+    view.get_by_role("button", name="History").click()
+    view.get_by_role("button", name="Compare", exact=True).first.click()
+    view.get_by_role("button", name="Overlay").click()
+    view.get_by_role("button", name="Next difference").click()
+
+
+def look(view: Locator) -> None:
+    """Nothing: it is shown as it opens."""
+
+
+IN_A_CELL: dict[str, tuple[list[str], Callable[[Locator], None]]] = {
+    "explore": (
+        [LOAD + BERT, '%export -d "input_ids: batch, seq[2..512]" bert(tokens)'],
+        select_attention,
+    ),
+    "failure": ([LOAD, SCALED, "%export scaled(x)"], look),
+    "compare": (
+        [
+            LOAD + BLOCKS,
+            'import explorer\nex = explorer.explore(\n    net, (x,), dynamic_shapes="input: batch, _, _"'
+            ', title="net(x)"\n)\nex.decompose()',
+        ],
+        compare_with_first,
+    ),
+}
+"""Per picture, the cells of a notebook, and what is done in the view of the last."""
+
+
+def take_in_cells(browser: Browser, names: list[str]) -> None:
+    """Writes pictures of cells in a window of 1200 pixels."""
+    with TemporaryDirectory() as home, serve(Path(home), warm=True) as server:
+        for name in names:
+            cells, act = IN_A_CELL[name]
+            context = browser.new_context(
+                viewport={"width": 1200, "height": 850}, device_scale_factor=2
+            )
+            context.add_init_script("localStorage.setItem('export-explorer.visited', '1')")
+            lab = Lab(context.new_page(), server)
+            lab.open(cells)
+            lab.run_all()
+            view = lab.cell(len(cells) - 1).locator(".tx-root").last
+            view.get_by_test_id("verdict").or_(view.get_by_test_id("failure")).first.wait_for()
+            act(view)
+            lab.page.wait_for_timeout(2000)
+            view.screenshot(path=IMAGES / f"{name}.png")
+            context.close()
+
+
 def take(page: Page, name: str) -> None:
-    """Writes a picture."""
+    """Writes a picture of a report."""
     write_report, pane = TAKEN[name]
     with TemporaryDirectory() as folder:
         file = Path(folder) / "report.html"
@@ -144,8 +238,12 @@ def main(names: list[str]) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.find(), args=[*chromium.ARGS])
         page = browser.new_page(viewport=SIZE, device_scale_factor=2)
-        for name in names or TAKEN:
-            take(page, name)
+        asked = names or [*TAKEN, *IN_A_CELL]
+        for name in asked:
+            if name in TAKEN:
+                take(page, name)
+        take_in_cells(browser, [name for name in asked if name in IN_A_CELL])
+        browser.close()
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import { branchingProgram, layeredProgram, smallProgram } from "../testing/model
 import { soon } from "../testing/soon";
 import { GraphPane } from "./GraphPane";
 import { startLayouts } from "./layout";
+import { Stage } from "./stage";
 
 const host: Host = {
   layout: "graph",
@@ -263,6 +264,18 @@ describe("the graph pane", () => {
     root.style.width = "400px";
     await soon(() => expect(canvas().width).toBeLessThan(401));
     await soon(() => expect(middleColumn().length).toBeGreaterThan(10));
+  });
+
+  test("keeps in its middle what a view that was moved had there", async () => {
+    await show(smallProgram());
+    const stage = store.graph.value?.stage;
+    if (!(stage instanceof Stage)) throw new Error("there is no stage");
+    stage.zoomBy(2, 100, 100);
+    const middle = (): number => stage.camera.x + stage.size.width / 2 / stage.camera.zoom;
+    const was = middle();
+    root.style.width = "400px";
+    await soon(() => expect(stage.size.width).toBeLessThan(401));
+    expect(middle()).toBeCloseTo(was, 6);
   });
 
   test("keeps its buttons in one row of a narrow pane", async () => {

@@ -96,6 +96,9 @@ test("a text of any length is cut to its room", () => {
   expect(fitText("short", 100, measure)).toBe("short");
   expect(fitText("f32[2, 1024, 8]", 60, measure)).toBe("f32[2, …");
   expect(fitText("x".repeat(10_000), 60, measure)).toBe(`${"x".repeat(9)}…`);
+  expect(fitText("make_a_sliding_mask", 108, measure)).toBe("make_a_…_mask");
+  expect(fitText("fused_add_mul_relu_1", 90, measure)).toBe("fused_add_…_1");
+  expect(fitText("a_b".repeat(50), 60, measure)).toBe("a_ba_ba_b…");
 });
 
 test("colours are mixed channel by channel, and kept where they cannot be read", () => {

@@ -315,12 +315,29 @@ export class Stage {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     // Colours cannot be read before the canvas is in the document.
     if (this.size.width === 0 && width > 0) this.palette = readPalette(this.canvas);
+    const was = this.size;
     this.size = { width, height };
+    if (was.width > 0 && width > 0) this.keepMiddle(was);
     const ratio = devicePixelRatio || 1;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
     if (width > 0) this.onSize();
     this.paintNow();
+  }
+
+  /** Keeps what was in the middle there; a fitted scene is fitted again, and two halves stay as one. */
+  private keepMiddle(was: Size): void {
+    if (this.peers.size > 0 || this.isFitted()) return;
+    const [dx, dy] = [(was.width - this.size.width) / 2, (was.height - this.size.height) / 2];
+    const moved = (camera: Camera): Camera => ({
+      ...camera,
+      x: camera.x + dx / camera.zoom,
+      y: camera.y + dy / camera.zoom,
+    });
+    this.camera = moved(this.camera);
+    if (this.glide) {
+      this.glide = { ...this.glide, from: moved(this.glide.from), to: moved(this.glide.to) };
+    }
   }
 
   private retheme(): void {

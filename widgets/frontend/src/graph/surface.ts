@@ -120,10 +120,12 @@ export class CanvasSurface implements Surface {
   }
 }
 
-/** The longest start of a text that fits, with … where it was cut. */
+/** As much of a text as fits, with … for what is left out: words in a name's middle, else its end. */
 export function fitText(text: string, width: number, measure: (part: string) => number): string {
   const whole = text.length > 200 ? text.slice(0, 200) : text;
   if (whole === text && measure(text) <= width + 0.5) return text;
+  const words = fitWords(whole, (part) => measure(part) <= width);
+  if (words) return words;
   let low = 0;
   let high = whole.length;
   while (low < high) {
@@ -133,6 +135,21 @@ export function fitText(text: string, width: number, measure: (part: string) => 
   }
   // A part of a number is another number.
   return `${whole.slice(0, low).replace(/\d+$/, "")}…`;
+}
+
+const MOST_WORDS = 20;
+
+/** `create_…_window_mask`, with the fewest words left out that fit; empty if a name has too few. */
+function fitWords(name: string, fits: (part: string) => boolean): string {
+  const words = /^\w+$/.test(name) ? name.split(/(?<=[a-z]_)(?=[^_])/i) : [];
+  if (words.length > MOST_WORDS) return "";
+  for (let out = 1; out <= words.length - 2; out++) {
+    for (let start = words.length - out - 1; start > 0; start--) {
+      const text = `${words.slice(0, start).join("")}…_${words.slice(start + out).join("")}`;
+      if (fits(text)) return text;
+    }
+  }
+  return "";
 }
 
 /** Collects an SVG document. Every text goes through `escapeXml`. */

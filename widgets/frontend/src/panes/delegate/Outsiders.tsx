@@ -6,7 +6,7 @@ import type { Program } from "../../program";
 import type { DelegatedOp, Delegation } from "../../record.gen";
 import type { Store } from "../../store";
 import { bestFrame } from "../../user_frames";
-import { FrameLink, shortPath } from "../parts/LineLink";
+import { FrameLink, shortFile } from "../parts/LineLink";
 import { More, Prose } from "../parts/parts";
 
 interface Props {
@@ -89,7 +89,7 @@ function Reason({ store, program, delegation, row }: Props & { row: Outside }) {
       {rule && (
         <details>
           <summary title={capped(rule.file)}>
-            {capped(rule.name, 80)}, {capped(shortPath(rule.file), 80)}:{rule.line}
+            {capped(rule.name, 80)}, {capped(shortFile(rule.file), 80)}:{rule.line}
           </summary>
           <pre class="tx-text">{capped(rule.text, 1000)}</pre>
         </details>

@@ -9,6 +9,8 @@ import type { Row } from "./outline_rows";
 
 const INDENT = 13;
 const MOST_NOTE = 200;
+/** Ends the name of an op that is torch's own: `linear_3`, which already says the operator. */
+const NUMBERED = /_\d+$/;
 
 interface RowProps {
   store: Store;
@@ -76,7 +78,7 @@ export function OutlineRow(props: RowProps) {
         </span>
       )}
       <span class="tx-row-note" title={tip}>
-        {capped(kind, 200)}
+        {kind !== name.replace(NUMBERED, "") && capped(kind, 200)}
       </span>
       {look.badges.map(({ sign, colour }) => (
         <span key={sign} class="tx-badge-sign" style={{ background: colour }} aria-hidden="true">

@@ -39,7 +39,7 @@ export function FrameLink({ store, program, frame, short = false }: FrameLinkPro
         store.goTo(frame.file, frame.line);
       }}
     >
-      <Dotted name={capped(`${short ? shortPath(name) : name}:${frame.line}`, 120)} />
+      <Dotted name={capped(`${short ? shortFile(name) : name}:${frame.line}`, 120)} />
     </button>
   );
 }
@@ -47,6 +47,6 @@ export function FrameLink({ store, program, frame, short = false }: FrameLinkPro
 const LONG = 28;
 
 /** `transformers/models/qwen3/modeling_qwen3.py` as `…/modeling_qwen3.py`; a short one as it is. */
-export function shortPath(path: string): string {
+export function shortFile(path: string): string {
   return path.length > LONG ? `…/${path.split("/").at(-1)}` : path;
 }
