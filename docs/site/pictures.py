@@ -163,7 +163,6 @@ def select_attention(view: Locator) -> None:
     search.press("Enter")
     view.page.wait_for_timeout(1500)
     search.fill("")
-    view.get_by_test_id("graph").press("z")
     view.get_by_role("button", name="Source and Code below").click()
 
 
@@ -173,6 +172,10 @@ def compare_with_first(view: Locator) -> None:
     view.get_by_role("button", name="Compare", exact=True).first.click()
     view.get_by_role("button", name="Overlay").click()
     view.get_by_role("button", name="Next difference").click()
+    view.page.wait_for_timeout(1500)
+    for _ in range(2):
+        view.get_by_test_id("graph").press("-")  # what was replaced is in the picture, too
+    view.get_by_test_id("graph").blur()
 
 
 def look(view: Locator) -> None:
