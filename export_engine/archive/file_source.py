@@ -76,20 +76,14 @@ class FileSource:
         """The pytree specs of a call, as JSON."""
         return trees(self._module)
 
-    def inputs(self) -> list[Entry]:
-        """Field of the flat program, once its graph has been read."""
-        return self._inputs
-
-    def outputs(self) -> list[Entry]:
-        """Field of the flat program, once its graph has been read."""
-        return self._outputs
-
     @cached_property
-    def _inputs(self) -> list[Entry]:
+    def inputs(self) -> list[Entry]:
+        """Those of the flat program, once its graph has been read."""
         return read_inputs(self._module, self.graph, self._held, self.shared)
 
     @cached_property
-    def _outputs(self) -> list[Entry]:
+    def outputs(self) -> list[Entry]:
+        """Those of the flat program, once its graph has been read."""
         return read_outputs(self._module, self.graph, self.shared)
 
     @cached_property

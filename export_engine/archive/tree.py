@@ -12,15 +12,9 @@ from export_engine.archive import limits
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.json_text import decode_json
 from export_engine.archive.names import cut
+from export_engine.describe import TreeSpec
 
-
-class _Spec(msgspec.Struct):
-    type: str | None
-    context: Any = None
-    children_spec: list[_Spec] = []
-
-
-_DECODER = msgspec.json.Decoder(tuple[int, _Spec])
+_DECODER = msgspec.json.Decoder(tuple[int, TreeSpec])
 _DICTS = ("builtins.dict", "collections.OrderedDict", "collections.defaultdict")
 _CONTEXT = msgspec.json.Decoder(Any)
 
@@ -47,7 +41,7 @@ def leaf_keys(
 
 
 def _leaves(
-    spec: _Spec, keys: list[str], depth: int, seen: list[int], fields: Mapping[str, list[str]]
+    spec: TreeSpec, keys: list[str], depth: int, seen: list[int], fields: Mapping[str, list[str]]
 ) -> Iterator[list[str]]:
     seen[0] += 1
     if depth > limits.TREE_DEPTH or seen[0] > limits.TREE_LEAVES:
@@ -60,7 +54,7 @@ def _leaves(
         yield from _leaves(child, [*keys, name], depth + 1, seen, fields)
 
 
-def _keys(spec: _Spec, fields: Mapping[str, list[str]]) -> list[str]:
+def _keys(spec: TreeSpec, fields: Mapping[str, list[str]]) -> list[str]:
     """The keys of a container's children: dict keys, field names, else indices.
 
     The context is the container's own data as JSON, in a form that each type chooses; a list with

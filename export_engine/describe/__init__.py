@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from export_engine.describe.findings import with_findings as with_findings
     from export_engine.describe.graphs import Graphs as Graphs
     from export_engine.describe.live_signature import input_paths as input_paths
+    from export_engine.describe.signature import TreeSpec as TreeSpec
     from export_engine.describe.signature import describe_signature as describe_signature
     from export_engine.describe.size_rules import describe_probe as describe_probe
     from export_engine.describe.source import AnySize as AnySize

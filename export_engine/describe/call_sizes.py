@@ -50,7 +50,7 @@ class CallSizes:
         self._by_symbol: dict[str, Expression] = {}
         """Per torch's name of a symbol, its value over sizes."""
         user = iter(paths)
-        for entry, other_entry in enumerate(source.inputs()):
+        for entry, other_entry in enumerate(source.inputs):
             if other_entry.kind != "user_input":
                 continue
             path = next(user, other_entry.name)

@@ -63,20 +63,14 @@ class LiveSource:
         call = self.program.call_spec
         return pytree.dump_tree(call.in_spec), pytree.dump_tree(call.out_spec)
 
-    def inputs(self) -> list[Entry]:
-        """Field of the flat program."""
-        return self._inputs
-
-    def outputs(self) -> list[Entry]:
-        """Field of the flat program."""
-        return self._outputs
-
     @cached_property
-    def _inputs(self) -> list[Entry]:
+    def inputs(self) -> list[Entry]:
+        """Those of the flat program, once its graph has been read."""
         return read_inputs(self.program, self._positions)
 
     @cached_property
-    def _outputs(self) -> list[Entry]:
+    def outputs(self) -> list[Entry]:
+        """Those of the flat program, once its graph has been read."""
         return read_outputs(self.program, self._positions)
 
     @cached_property

@@ -33,28 +33,28 @@ def describe_signature(source: ProgramSource, graph: Graph, values: Values) -> S
                 persistent=entry.persistent if entry.kind == "buffer" else None,
                 bytes=entry.bytes,
             )
-            for entry in source.inputs()
+            for entry in source.inputs
         ],
         [
             OutputEntry(
                 **_describe_entry(output, graph, values),
                 path=next(results, "") if output.kind == "user_output" else "",
             )
-            for output in source.outputs()
+            for output in source.outputs
         ],
         *map(_describe_containers, source.trees),
     )
 
 
-class _Spec(msgspec.Struct):
-    """A container or a leaf in torch's JSON."""
+class TreeSpec(msgspec.Struct):
+    """A container or a leaf of a pytree in torch's JSON."""
 
     type: str | None
     context: Any = None
-    children_spec: list[_Spec] = []
+    children_spec: list[TreeSpec] = []
 
 
-_TREE = msgspec.json.Decoder(tuple[int, _Spec])
+_TREE = msgspec.json.Decoder(tuple[int, TreeSpec])
 
 
 def _describe_containers(tree: str) -> str:
@@ -65,7 +65,7 @@ def _describe_containers(tree: str) -> str:
         return ""
 
 
-def _write_spec(spec: _Spec) -> str:
+def _write_spec(spec: TreeSpec) -> str:
     if spec.type is None:
         return "*"
     name = spec.type.rpartition(".")[2].removeprefix("immutable_")
@@ -73,7 +73,7 @@ def _write_spec(spec: _Spec) -> str:
     return f"{name}{keys}({', '.join(map(_write_spec, spec.children_spec))})"
 
 
-def _has_lists_as_keys(spec: _Spec) -> bool:
+def _has_lists_as_keys(spec: TreeSpec) -> bool:
     """Whether it is a dict that nobody can make: its keys were tuples before it was saved."""
     keys = spec.context
     if not str(spec.type).lower().endswith("dict"):

@@ -106,7 +106,7 @@ def _iter_assert_rules(source: ProgramSource, sizes: CallSizes, names: Symbols) 
 
 
 def _results(source: ProgramSource, sizes: CallSizes, names: Symbols) -> Iterator[OutputSize]:
-    for number, entry in enumerate(source.outputs()):
+    for number, entry in enumerate(source.outputs):
         if entry.kind != "user_output" or entry.is_constant:
             continue
         for dim, size in sizes_of(entry.value):

@@ -118,9 +118,11 @@ class ProgramSource(Protocol):
     def describe_target(self, target: Any) -> Target:
         """The target of a node."""
 
+    @property
     def inputs(self) -> Sequence[Entry]:
         """Field of the flat program, once its graph has been read."""
 
+    @property
     def outputs(self) -> Sequence[Entry]:
         """Field of the flat program, once its graph has been read."""
 

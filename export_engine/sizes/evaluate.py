@@ -98,7 +98,7 @@ ARITHMETIC: dict[str, Callable[[list[Any]], Any]] = {
 """The operation of each kind of expression on the values of its parts."""
 
 
-def _bound(function: Callable[[list[Number]], Number]) -> Callable[[list[Number]], Number]:
+def _limit(function: Callable[[list[Number]], Number]) -> Callable[[list[Number]], Number]:
     def apply(values: list[Number]) -> Number:
         if any(abs(value) > limits.INTEGER for value in values):
             raise OverflowError
@@ -110,7 +110,7 @@ def _bound(function: Callable[[list[Number]], Number]) -> Callable[[list[Number]
     return apply
 
 
-_BOUNDED = {kind: _bound(function) for kind, function in ARITHMETIC.items()}
+_BOUNDED = {kind: _limit(function) for kind, function in ARITHMETIC.items()}
 
 
 def find_line(expression: Expression) -> tuple[str, int, int] | None:

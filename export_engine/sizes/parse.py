@@ -205,9 +205,9 @@ class _Parser:
     def _parse_call(self, name: str) -> Expression:
         self._expect("(")
         if name in ("Symbol", "Dummy") and self._resolve is None:
-            return self._symbol()
+            return _atom(self._take_quoted())
         if name == "Float" and self._resolve is None:
-            return self._float()
+            return number(_read_float(self._take_quoted()))
         args: list[Expression] = []
         while self._peek("sign") != ")":
             if args:
@@ -229,35 +229,24 @@ class _Parser:
             raise UnreadableError(f"{text[:40]!r} is not a size")
         return name_symbol(symbol)
 
-    def _symbol(self) -> Expression:
-        """`Symbol('s77', positive=True, integer=True)`: its assumptions are not needed."""
-        name = self._take("text")
+    def _take_quoted(self) -> str:
+        """`'s77', positive=True)`, `'0.5', precision=53)`: what follows the text is not needed."""
+        text = self._take("text")
         while self._peek("sign") == ",":
             self._at += 1
             self._take("name")
             self._expect("=")
-            self._take("name")
+            self._take("name", "number")
         self._expect(")")
-        return _atom(name)
-
-    def _float(self) -> Expression:
-        """`Float('0.5', precision=53)`."""
-        text = self._take("text")
-        if self._peek("sign") == ",":
-            self._at += 1
-            self._take("name")
-            self._expect("=")
-            self._take("number")
-        self._expect(")")
-        return number(_read_float(text))
+        return text
 
     def _peek(self, kind: str) -> str:
         if self._at < len(self._tokens) and self._tokens[self._at][0] == kind:
             return self._tokens[self._at][1]
         return ""
 
-    def _take(self, kind: str) -> str:
-        if self._at < len(self._tokens) and self._tokens[self._at][0] == kind:
+    def _take(self, *kinds: str) -> str:
+        if self._at < len(self._tokens) and self._tokens[self._at][0] in kinds:
             self._at += 1
             return self._tokens[self._at - 1][1]
         raise UnreadableError("a name or a number is missing")
@@ -280,7 +269,7 @@ def _function(name: str, args: tuple[Expression, ...]) -> Expression:
     name = _ALIASES.get(name, name)
     if name in _INFINITE and not args:
         return number(_INFINITE[name])
-    if name in ("Integer", "Rational", "Half", "One", "Zero", "NegativeOne"):
+    if name in ("Integer", "Rational"):
         return _exact(name, args)
     least, most = _FUNCTIONS.get(name, (1, 0))
     if not least <= len(args) <= most:
@@ -298,11 +287,6 @@ def _exact(name: str, args: tuple[Expression, ...]) -> Expression:
         return args[0]
     if name == "Rational" and len(values) == 2 and values[1]:
         return Expression("Rational", args)
-    fixed: dict[str, Expression] = {"One": number(1), "Zero": number(0), "NegativeOne": number(-1)}
-    if name in fixed and not values:
-        return fixed[name]
-    if name == "Half" and not values:
-        return Expression("Rational", (number(1), number(2)))
     raise UnreadableError(f"{name} of {len(values)} values")
 
 
