@@ -22,8 +22,9 @@ folder = "../.."
 seconds = 600
 memory = "8 GB"
 preload = [
-  "transformers.modeling_utils", "transformers.models.auto.modeling_auto",
-  "transformers.generation", "diffusers", "timm", "torchvision.models",
+  "tests.benchmarks.zoo.cpu_torchvision", "transformers.modeling_utils",
+  "transformers.models.auto.modeling_auto", "transformers.generation", "diffusers",
+  "timm", "torchvision.models",
 ]
 """
 
