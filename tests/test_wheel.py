@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -12,7 +13,9 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+import torch
 
+import explorer
 import hatch_build
 from tests.requirements import requirements
 
@@ -36,6 +39,48 @@ assert found.ok
 assert "Graphviz (Eclipse Public License)" in found.save("report.html").read_text()
 found.save("model.pt2")
 """
+
+LOOK = """
+import errno, subprocess, sys, time
+sys.path[:0] = [sys.argv[1]]
+if "as Pyodide" in sys.argv:
+    del time.thread_time
+    def start(*_, **__): raise OSError(errno.ENOTSUP, "emscripten does not support processes.")
+    subprocess.Popen.__init__ = start
+import explorer
+ex = explorer.load("model.pt2")
+assert "loaded, 4 ops" in str(ex)
+assert "Identical" in str(explorer.diff("model.pt2", "model.pt2"))
+assert "relu" in str(ex.query("op:relu"))
+assert "FLOPs" in str(ex.cost())
+assert ex.save("look.html").stat().st_size > 100_000
+assert ex.save("look.json").stat().st_size > 1_000
+assert ex.save("look.dot").stat().st_size > 100
+try:
+    ex.save("look.svg")
+except explorer.errors.PlainError as error:
+    assert "apt install graphviz" in str(error)
+try:
+    explorer.explore(print, ())
+except ModuleNotFoundError as error:
+    assert str(error).endswith('not installed: pip install "export-explorer[torch]"'), error
+else:
+    raise AssertionError("there is a torch")
+from explorer.cli.main import main
+assert main(["model.pt2", "--html", "look.html", "--diff", "model.pt2"]) == 0
+for asked in (["--verify"], ["--run"], ["--ready"], ["--save", "out.pt2"], ["--stages"]):
+    assert main(["model.pt2", *asked]) == 2
+assert not [name for name in ("torch", "numpy", "IPython") if name in sys.modules]
+"""
+
+
+class Sum(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lin = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(self.lin(x)) + x.shape[0]
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +135,29 @@ def test_an_installation_without_torch_has_at_most_15_mb(wheel: zipfile.ZipFile)
     assert len(names) == len({*names}) == 4
     assert sum(theirs) > 3_000_000
     assert sum(info.file_size for info in wheel.infolist()) + sum(theirs) <= 15_000_000
+
+
+@pytest.mark.parametrize("browser", ["", "as Pyodide"])
+def test_a_file_is_looked_at_where_there_is_no_torch(
+    wheel: zipfile.ZipFile, tmp_path: Path, browser: str
+) -> None:
+    home = tmp_path / "installed"
+    wheel.extractall(home)
+    for requirement in requirements():
+        for file in metadata.files(re.split(r"[><=!~]", requirement)[0]) or ():
+            if file.suffix != ".pyc" and ".." not in file.parts:
+                target = home / file
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file.locate(), target)
+    model = explorer.explore(Sum(), (torch.ones(3, 4),), dynamic_shapes="x: n, _")
+    model.save(tmp_path / "model.pt2")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", LOOK, str(home), browser],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count('pip install "export-explorer[torch]"') == 5
 
 
 def test_it_has_the_licences_of_all_that_is_in_it(wheel: zipfile.ZipFile) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import gzip
 import math
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -191,14 +190,14 @@ def _compare_pairs(
 
 
 def _sources(entry: Entry) -> list[list[list[Token]] | None]:
-    from export_engine.source import SourceMissing, source_lines
+    from export_engine.source import SourceMissing, source_lines, spent_seconds
 
     result: list[list[list[Token]] | None] = []
     inside = entry.record.sources_inside  # the text comes from whoever made the archive
-    until = time.thread_time() + (_ALL_COLOURED if inside else math.inf)
+    until = spent_seconds() + (_ALL_COLOURED if inside else math.inf)
     for number in range(len(entry.record.files)):
         try:
-            left = max(until - time.thread_time(), 0.0)
+            left = max(until - spent_seconds(), 0.0)
             result.append(source_lines(entry.record, number, left))
         except SourceMissing:
             result.append(None)
@@ -213,10 +212,11 @@ def _cost(entry: Entry) -> CostTable | None:
 
 def _codes(entry: Entry) -> list[Code]:
     from explorer.display.handlers import print_code
+    from export_engine.source import spent_seconds
 
-    until = time.thread_time() + _CODE_COLOURED
+    until = spent_seconds() + _CODE_COLOURED
     return [
-        print_code(entry.record, number, max(until - time.thread_time(), 0.0))
+        print_code(entry.record, number, max(until - spent_seconds(), 0.0))
         for number in range(len(entry.record.graphs))
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import graphviz
@@ -55,7 +56,9 @@ def save_graph(record: Record, path: str | Path, full: bool = False) -> Path:
         return target
     try:
         target.write_bytes(drawing.pipe(format=kind))
-    except graphviz.ExecutableNotFound as error:
+    except OSError as error:  # ExecutableNotFound is one; Pyodide starts no process
+        if not isinstance(error, graphviz.ExecutableNotFound) and error.errno != errno.ENOTSUP:
+            raise
         raise DotMissing(
             "This needs Graphviz's `dot` program (apt install graphviz, or brew install "
             "graphviz). A .dot file, and the widget's SVG button, do not."

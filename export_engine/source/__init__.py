@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from export_engine.source.highlighting import Token as Token
     from export_engine.source.highlighting import alike_lines as alike_lines
     from export_engine.source.highlighting import python_lines as python_lines
+    from export_engine.source.highlighting import spent_seconds as spent_seconds
     from export_engine.source.notebook_cells import as_typed as as_typed
     from export_engine.source.syntax import Code as Code
     from export_engine.source.syntax import Position as Position

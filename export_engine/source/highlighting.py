@@ -36,6 +36,11 @@ class Token(NamedTuple):
     text: str
 
 
+def spent_seconds() -> float:
+    """CPU seconds of this thread; of the process where a thread has no clock, as in Pyodide."""
+    return getattr(time, "thread_time", time.process_time)()
+
+
 def python_lines(text: str, seconds: float = math.inf) -> list[list[Token]]:
     """Python source as lines of tokens, without the line ends.
 
@@ -47,7 +52,7 @@ def python_lines(text: str, seconds: float = math.inf) -> list[list[Token]]:
     long = {number: rows[number] for number in _left_plain(rows)}
     text = "\n".join("#" if number in long else row for number, row in enumerate(rows))
     lines: list[list[Token]] = [[]]
-    for cls, value in _pieces(text, time.thread_time() + seconds):
+    for cls, value in _pieces(text, spent_seconds() + seconds):
         first, *others = value.split("\n")
         if first:
             lines[-1].append(Token(cls, first))
@@ -111,7 +116,7 @@ def _pieces(text: str, until: float) -> Iterator[tuple[str, str]]:
         yield _short_class(kind), value
         done += len(value)
         # The clock costs more than a token does
-        if number % TOKENS_A_LOOK == 0 and time.thread_time() > until:
+        if number % TOKENS_A_LOOK == 0 and spent_seconds() > until:
             break
     if done < len(text):
         yield "", text[done:]
@@ -127,7 +132,7 @@ def python_lines_around(
         lines: numbers of lines that matter, from 1.
         seconds: CPU time; what is not highlighted by then stays plain.
     """
-    until = time.thread_time() + seconds
+    until = spent_seconds() + seconds
     if len(text) <= LONG_TEXT:
         return python_lines(text, seconds)
     plain = text.split("\n")
@@ -135,7 +140,7 @@ def python_lines_around(
         return python_lines(text, seconds)
     result = [[Token("", line)] if line else [] for line in plain]
     for first, last in _functions(plain):
-        left = until - time.thread_time()
+        left = until - spent_seconds()
         if left > 0 and any(first <= line <= last for line in lines):
             result[first - 1 : last] = _pad_lines("\n".join(plain[first - 1 : last]), left)
     if result and not result[-1]:

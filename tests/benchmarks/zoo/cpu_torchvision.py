@@ -1,10 +1,12 @@
 """Imports torchvision, also with a torch that has no CUDA.
 
-PyPI's torchvision is built for CUDA. With a torch for CPUs its library does not load, and the import
-ends where fake kernels are registered for ops of that library, which no model of the zoo calls.
+PyPI's torchvision is built for CUDA. With a torch for CPUs its library does not load, and importing
+it ends where fake kernels are registered for ops of that library, which no model of the zoo calls.
 """
 
 from __future__ import annotations
+
+import importlib
 
 import torch
 
@@ -17,7 +19,7 @@ _SCHEMAS = {
 def declare_ops() -> None:
     """Declares those ops, without kernels, if torchvision cannot be imported without them."""
     try:
-        import torchvision as _
+        importlib.import_module("torchvision")
     except ImportError:
         return
     except RuntimeError as error:
