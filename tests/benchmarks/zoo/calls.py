@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import MODELS, Model
+from . import MODELS, Model, cpu_torchvision
 from .libraries import LIBRARIES
 
 SURVEY = Path(__file__).parents[1] / "public.toml"
@@ -22,11 +22,13 @@ folder = "../.."
 seconds = 600
 memory = "8 GB"
 preload = [
-  "tests.benchmarks.zoo.cpu_torchvision", "transformers.modeling_utils",
+  "tests.benchmarks.zoo.calls", "transformers.modeling_utils",
   "transformers.models.auto.modeling_auto", "transformers.generation", "diffusers",
   "timm", "torchvision.models",
 ]
 """
+
+cpu_torchvision.declare_ops()
 
 
 def identifier(model: Model) -> str:

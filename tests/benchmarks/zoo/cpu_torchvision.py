@@ -27,6 +27,3 @@ def declare_ops() -> None:
             raise
         for name, schema in _SCHEMAS.items():
             torch.library.define(f"torchvision::{name}", schema)
-
-
-declare_ops()
