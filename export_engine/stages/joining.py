@@ -239,10 +239,8 @@ def _kernels(
         own = listed
         if not any(op in numbers for op in listed):
             # it copies inputs of the program into the layout of library calls, which read them
-            copied = [
-                each for each in computed if each in readers.get(name, ()) and is_extern(each)
-            ]
-            own = [op for each in copied for op in computed[each]] or listed
+            reading = [call for call in computed if call in readers.get(name, ())]
+            own = [op for call in reading if is_extern(call) for op in computed[call]] or listed
         origins = sorted({node for op in own for node in nodes.get(op, [])})
         items = lines.of_nodes(origins) or lines.of_traces(provenance.traces.get(name, []))
         call, body = calls.get(name, CodePlace(-1, 0)), bodies.get(base_name(name))
