@@ -154,6 +154,11 @@ class Block(torch.nn.Module):
 
 net, x = torch.nn.Sequential(*(Block() for _ in range(4))), torch.randn(2, 5, 32)
 """
+DECOMPOSED = """
+import explorer
+ex = explorer.explore(net, (x,), dynamic_shapes="input: batch, _, _", title="net(x)")
+ex.decompose()
+"""
 
 
 def select_attention(view: Locator) -> None:
@@ -191,8 +196,7 @@ IN_A_CELL: dict[str, tuple[list[str], Callable[[Locator], None]]] = {
     "compare": (
         [
             LOAD + BLOCKS,
-            'import explorer\nex = explorer.explore(\n    net, (x,), dynamic_shapes="input: batch, _, _"'
-            ', title="net(x)"\n)\nex.decompose()',
+            DECOMPOSED,
         ],
         compare_with_first,
     ),
