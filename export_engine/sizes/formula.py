@@ -75,11 +75,11 @@ def make_formula(expression: Expression) -> Formula:
     for step in postfix(expression):
         if isinstance(step, Expression):
             token: int | float | str = step.name if step.is_symbol else step.value
-            known = step.is_symbol or math.isfinite(step.value)
+            fits = step.is_symbol or math.isfinite(step.value)
         else:
             token = step[0].removeprefix("math.")
-            known = OPERATORS.get(token, (0, None))[0] == step[1]
-        if not known or len(formula) > _MOST_STEPS:
+            fits = OPERATORS.get(token, (0, None))[0] == step[1]
+        if not fits or len(formula) > _MOST_STEPS:
             raise UnreadableError(f"{str(token)[:40]!r} is not an operator of sizes")
         formula.append(token)
     return formula
