@@ -71,7 +71,7 @@ class Guided:
             FixError: it cannot be taken; nothing has changed.
             KeyboardInterrupt: interrupted before it was taken; nothing has changed.
         """
-        at, choice = [(at, each) for at, step in enumerate(self.steps) for each in step.choices][
+        at, choice = [(at, offer) for at, step in enumerate(self.steps) for offer in step.choices][
             number
         ]
         assert self.go_on is not None

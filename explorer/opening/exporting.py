@@ -86,8 +86,8 @@ def explore(
     if is_exported_program(model):
         call = (tuple(args), dict(kwargs or {})) if args or kwargs else None
         return Exploration(Session([entry_of(model, title, call)]))
-    given: object = model
-    if isinstance(given, str | PathLike) or programs_in(given) is not None:
+    program: object = model
+    if isinstance(program, str | PathLike) or programs_in(program) is not None:
         raise TypeError(
             f"{type(model).__name__} is not a model. explorer.view opens programs and files."
         )

@@ -200,10 +200,10 @@ def _run_of_decomposed(
     from export_engine.values import RunOf
 
     current = session.current
-    made = session.decompose(number, "core" if table == "decomposed" else table)
+    decomposed = session.decompose(number, "core" if table == "decomposed" else table)
     session.use(current)
-    after = session.require_exported(made, "compare")
-    return RunOf("decomposed", after, session.entries[made].record, request, device)
+    after = session.require_exported(decomposed, "compare")
+    return RunOf("decomposed", after, session.entries[decomposed].record, request, device)
 
 
 def _run_of_other(other: Run, request: Request, device: str) -> RunOf:

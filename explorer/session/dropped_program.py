@@ -35,7 +35,7 @@ class DroppedProgram(StoredAttempt):
     """The attempt, described."""
     held: dict[str, str]
     """Digests of the values of its constants, which no Record has."""
-    known: weakref.ref[Exported]
+    attempt: weakref.ref[Exported]
     """The attempt itself, while someone else holds it."""
 
     @property
@@ -52,7 +52,7 @@ class DroppedProgram(StoredAttempt):
 
     @property
     def is_slow(self) -> bool:
-        return self.known() is None
+        return self.attempt() is None
 
     def describe(self, verify_findings: tuple[Finding, ...]) -> Record:
         raise AssertionError("an attempt is described before it is dropped")
@@ -66,7 +66,7 @@ class DroppedProgram(StoredAttempt):
 
     def load(self, parent: Callable[[], Exported], progress: Report | None = None) -> Exported:
         """The attempt with its program, rebuilt unless someone still holds it."""
-        result = self.known()
+        result = self.attempt()
         if result is not None:
             return result
         new_exported = self._rebuild(parent, progress)

@@ -146,10 +146,10 @@ def _secret() -> bytes:
         finally:
             Path(name).unlink()
     with file.open("rb") as opened:
-        known = os.fstat(opened.fileno())
+        status = os.fstat(opened.fileno())
         data = opened.read(_SECRET_BYTES + 1)
     if hasattr(os, "getuid") and (
-        known.st_uid != os.getuid() or stat.S_IMODE(known.st_mode) & 0o077
+        status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o077
     ):
         raise PermissionError(f"{file.name} is readable by others; delete it to create a new one")
     if len(data) != _SECRET_BYTES:

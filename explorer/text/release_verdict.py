@@ -89,7 +89,7 @@ class Release(Struct, frozen=True):
         return UNCHECKED if any(item.state == "open" for item in wanted) else OK
 
     def __str__(self) -> str:
-        wide = max(_WIDE, *(len(each.name) for each in self.items))
+        wide = max(_WIDE, *(len(claim.name) for claim in self.items))
         lines = [harmless(self.sentence)]
         for item in self.items:
             start = f"  {MARKS[item.state]} {harmless(item.name):<{wide}}  "

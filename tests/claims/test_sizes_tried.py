@@ -78,7 +78,7 @@ def test_both_branches_are_kept_by_the_first_fix_and_verified_at_1() -> None:
     first = ex.fixes[0]
     assert not first.lossy
     assert not first.narrows
-    ex.apply(first)
+    ex.apply_fixes(first)
 
     assert ex.verify().ok
     assert not ex.findings

@@ -57,18 +57,18 @@ def _targets(asked: argparse.Namespace) -> list[Target]:
         "strict": asked.strict,
         "verify": asked.verify,
     }
-    given = {key: value for key, value in entries.items() if value}
+    options = {key: value for key, value in entries.items() if value}
     if asked.fail_on:
-        given["fail_on"] = asked.fail_on
+        options["fail_on"] = asked.fail_on
     if asked.calls:
         if asked.golden and len(asked.calls) > 1:
             raise ValueError("--golden needs exactly one call: pass one, or use a config.")
-        return [Target(call=call, **given) for call in asked.calls]
-    alone = [key for key in ("dynamic", "golden", "strict") if key in given]
+        return [Target(call=call, **options) for call in asked.calls]
+    alone = [key for key in ("dynamic", "golden", "strict") if key in options]
     if alone:
         raise ValueError(f"--{alone[0]} needs a call: pass one, or set it in the config.")
     targets = targets_of(Path(asked.config))
-    return [msgspec.structs.replace(target, **given) for target in targets]
+    return [msgspec.structs.replace(target, **options) for target in targets]
 
 
 def _time_check(target: Target, update: bool) -> Checked:

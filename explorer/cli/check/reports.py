@@ -30,7 +30,7 @@ def text(checked: Sequence[Checked]) -> str:
         if item.unchecked:
             lines.append(f"    not checked, but can be: {', '.join(item.open)}")
             lines.append(f"      → {_line(item.command)}")
-    failed = sum(each.failed for each in checked)
+    failed = sum(target.failed for target in checked)
     lines.append(f"{len(checked)} checked, {failed} failed")
     return escape_log("\n".join(lines))
 
@@ -107,13 +107,13 @@ def _without_links(said: str) -> str:
 
 def junit(checked: Sequence[Checked]) -> str:
     """One test case per target; problems that do not fail it are in its output."""
-    failures = sum(each.failed for each in checked)
+    failures = sum(target.failed for target in checked)
     suite = ET.Element(
         "testsuite", name="export-explorer", tests=str(len(checked)), failures=str(failures)
     )
     suite.set("errors", "0")
-    suite.set("skipped", str(sum(each.unchecked and not each.failed for each in checked)))
-    suite.set("time", f"{sum(each.seconds for each in checked):.3f}")
+    suite.set("skipped", str(sum(target.unchecked and not target.failed for target in checked)))
+    suite.set("time", f"{sum(target.seconds for target in checked):.3f}")
     for item in checked:
         case = ET.SubElement(
             suite, "testcase", name=xml_text(item.target), classname="export-explorer"
@@ -135,19 +135,19 @@ def junit(checked: Sequence[Checked]) -> str:
 
 def markdown(checked: Sequence[Checked]) -> str:
     """A comment for a pull request: a table of targets, then each one's problems."""
-    failed = sum(each.failed for each in checked)
+    failed = sum(target.failed for target in checked)
     lines = [f"**Exports: {len(checked)} checked, {failed} failed**", ""]
     lines += ["| | target | verdict |", "|---|---|---|"]
     for item in checked:
         mark = "✗" if item.failed else "?" if item.unchecked else "✓"
         lines.append(f"| {mark} | {_plain(item.target)} | {_plain(item.verdict)} |")
-    for each in checked:
-        for problem in each.problems:
+    for target in checked:
+        for problem in target.problems:
             message = _plain(problem.sentence)
             place = f" ({_plain(problem.place)})" if problem.place else ""
             lines += [
                 "",
-                f"- {_plain(each.target)}: {problem.level} {problem.code}: {message}{place}",
+                f"- {_plain(target.target)}: {problem.level} {problem.code}: {message}{place}",
             ]
     return escape_log("\n".join(lines))
 
