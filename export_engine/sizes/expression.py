@@ -71,6 +71,11 @@ class Expression:
         return 1 + max(part.depth for part in self.args) if self.args else 0
 
     @cached_property
+    def size(self) -> int:
+        """How many numbers, symbols and functions its text has."""
+        return 1 + sum(part.size for part in self.args)
+
+    @cached_property
     def _hash(self) -> int:
         return hash((self.kind, self.args, self.value, self.name))
 

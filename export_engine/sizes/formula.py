@@ -12,6 +12,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from export_engine.sizes import limits
 from export_engine.sizes.evaluate import real_power
 from export_engine.sizes.expression import Expression, UnreadableError
 from export_engine.sizes.parse import parse_code
@@ -22,7 +23,6 @@ Formula = list[int | float | str]
 of `Probe.inputs[0]`, any other text an operator. Empty if it cannot be evaluated."""
 
 _LARGEST_POWER = 64
-_MOST_STEPS = 50_000
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -79,7 +79,7 @@ def make_formula(expression: Expression) -> Formula:
         else:
             token = step[0].removeprefix("math.")
             fits = OPERATORS.get(token, (0, None))[0] == step[1]
-        if not fits or len(formula) > _MOST_STEPS:
+        if not fits or len(formula) > limits.STEPS:
             raise UnreadableError(f"{str(token)[:40]!r} is not an operator of sizes")
         formula.append(token)
     return formula

@@ -4,6 +4,8 @@ CHARACTERS = 4_000
 """Characters of a size or a guard; a longer one is kept as text."""
 CODE_CHARACTERS = 100_000
 """Characters of a guard of a program that is in memory."""
+STEPS = 50_000
+"""Numbers, symbols and operators of one size or formula."""
 DEPTH = 48
 POWER = 64
 """The largest exponent that is read as one."""

@@ -170,6 +170,8 @@ class _Parser:
             right = self._expression(level if sign == "**" else level + 1)
             if level == _COMPARED and compared is not None:
                 left = make_expression("And", (left, make_expression(name, (compared, right))))
+                if left.size > limits.STEPS:  # what is in the middle is in it twice
+                    raise UnreadableError(f"it has more than {limits.STEPS:,} parts")
             else:
                 left = make_expression(name, (left, negate(right) if sign == "-" else right))
             compared = right if level == _COMPARED else None

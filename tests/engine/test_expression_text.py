@@ -117,6 +117,17 @@ def test_each_pair_of_brackets_is_needed_or_tells_products_apart() -> None:
     assert seen > 500
 
 
+def test_comparisons_in_comparisons_do_not_double_forever() -> None:
+    text = "a"
+    for _ in range(20):
+        text = f"(a < {text} < b)"
+    with pytest.raises(UnreadableError, match="50,000 parts"):
+        read(text)
+    with pytest.raises(UnreadableError, match="50,000 parts"):
+        parse_size(text)
+    assert print_size(read("a < b <= c"), {}) == "a < b and b <= c"
+
+
 def brackets_in(text: str) -> Iterator[tuple[int, int]]:
     """Where each pair begins and ends."""
     for match in BRACKET.finditer(text):
