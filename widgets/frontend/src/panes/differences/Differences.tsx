@@ -154,12 +154,27 @@ function contents(nodes: number, inputs: number): string {
   return `${counted(nodes, "node")}${inputs > 0 ? ` and ${counted(inputs, "input")}` : ""}`;
 }
 
+/** Sizes that go the same way as one row: `x.shape[0] = 0, 1, 2`. Pure. */
+export function byReason(others: readonly Difference[]): Difference[] {
+  const rows = new Map<string, Difference>();
+  for (const each of others) {
+    const { after, before, kind, name } = each;
+    const key = kind === "sizes" ? `${before} → ${after}` : `${kind} ${name}`;
+    const first = rows.get(key)?.name;
+    const [dim, size] = name.split(" = ");
+    const isOfDim = first?.startsWith(`${dim} = `) && name === `${dim} = ${size}`;
+    const joined = isOfDim ? `${first}, ${size}` : first && `${first}; ${name}`;
+    rows.set(key, { ...each, name: joined || name });
+  }
+  return [...rows.values()];
+}
+
 function Others({ others }: { others: readonly Difference[] }) {
   return (
     <table class="tx-table">
       <caption>{counted(others.length, "difference")} outside of the graph</caption>
       <tbody>
-        {others.map((each) => (
+        {byReason(others).map((each) => (
           <tr key={`${each.kind} ${each.name}`}>
             <td>
               {each.kind} <span class="tx-mono">{capped(each.name, 120)}</span>

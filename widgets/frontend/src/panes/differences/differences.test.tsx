@@ -6,13 +6,13 @@ import { Comparison } from "../../compare/comparison";
 import { entriesOf, nodesOf, summaryOf } from "../../compare/entries";
 import { stepDifference } from "../../compare/stepping";
 import { Program } from "../../program";
-import type { Change, GraphDiff, LevelRow, ProgramDiff } from "../../record.gen";
+import type { Change, Difference, GraphDiff, LevelRow, ProgramDiff } from "../../record.gen";
 import { type FakeHost, storeOf } from "../../testing/fake_host";
 import { freshPage, page } from "../../testing/page";
 import { RecordBuilder } from "../../testing/records";
 import { soon } from "../../testing/soon";
 import { Decompose } from "../decompose/Decompose";
-import { Differences } from "./Differences";
+import { byReason, Differences } from "./Differences";
 
 const MARKUP = "<img src=x onerror=alert(1)>";
 
@@ -238,3 +238,24 @@ function button(name: string): HTMLButtonElement {
   if (!found) throw new Error(`no button ${name}`);
   return found;
 }
+
+test("sizes that are rejected for one reason are one row", () => {
+  const row = (kind: Difference["kind"], name: string, after: string): Difference => ({
+    kind,
+    name,
+    before: "accepted",
+    after,
+  });
+  const rows = byReason([
+    row("sizes", "x.shape[0] = 0", "rejected: 6"),
+    row("sizes", "x.shape[0] = 1", "rejected: 6"),
+    row("sizes", "y.shape[1] = 3", "rejected: 6"),
+    row("sizes", "x.shape[0] = 9", "rejected: 8"),
+    row("input", "x", "f32[6]"),
+  ]);
+  expect(rows.map(({ name }) => name)).toEqual([
+    "x.shape[0] = 0, 1; y.shape[1] = 3",
+    "x.shape[0] = 9",
+    "x",
+  ]);
+});
