@@ -41,6 +41,8 @@ const MARGIN = 16;
 const SHELF = 40;
 /** At an edge of a view that is too small: what says that there is more outside. */
 const HINT = 26;
+/** How far a badge goes on to the right of its box. */
+const BADGE = 4;
 /** For a scene that is too large: the zooms to try, and the number of boxes whose left edges to try. */
 const ZOOM_STEP = 0.02;
 const MOST_TRIED = 400;
@@ -97,7 +99,8 @@ export function firstView(
     const above = Math.max(isWide ? HINT : MARGIN, spare / 2); // a flat scene is in the middle
     for (const x of leftEdges(scene, boxes, middle, view, zoom)) {
       const camera = { x, y: -above / zoom, zoom };
-      const cuts = countCut(boxes, visible(camera, { ...view, height: view.height - HINT }));
+      const seen = visible(camera, { ...view, height: view.height - HINT });
+      const cuts = countCut(boxes, seen, BADGE / zoom);
       if (!best || cuts < best.cuts) best = { camera, cuts };
     }
   }
@@ -123,9 +126,11 @@ function leftEdges(
   return [wanted, ...near.sort((a, b) => away(a) - away(b))];
 }
 
-/** How many boxes an edge of what is seen goes through. */
-function countCut(boxes: readonly Rect[], seen: Rect): number {
-  return boxes.filter((box) => isOver(box, seen) && !isWithin(box, seen)).length;
+/** How many boxes, with a badge at their right, an edge of what is seen goes through. */
+function countCut(boxes: readonly Rect[], seen: Rect, badge: number): number {
+  const isCut = (box: Rect): boolean =>
+    isOver(box, seen) && !isWithin({ ...box, width: box.width + badge }, seen);
+  return boxes.filter(isCut).length;
 }
 
 /** How many boxes are not wholly in view, by where they go on. */
