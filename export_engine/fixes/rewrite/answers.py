@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from export_engine.fixes.code.text_edits import CannotRewrite
@@ -13,6 +14,7 @@ from export_engine.fixes.rewrite.form import (
     as_collected,
     call,
     change_children,
+    fill,
     find_site,
     let,
     load,
@@ -71,9 +73,6 @@ class Answers:
 
     def answer_compare(self, node: ast.Compare, note: object) -> ast.expr:
         """`a < b < c` as both; whether a carried value is None as whether it is the first time."""
-        if note == "contains":
-            result = method(ast.Compare(node.comparators[0], [ast.Eq()], [node.left]), "any")
-            return result if isinstance(node.ops[0], ast.In) else negate(result)
         if note == "first":
             expression: ast.expr = load(self.first_of())
             return expression if isinstance(node.ops[0], ast.Is) else negate(expression)
@@ -122,11 +121,9 @@ class Answers:
                 return ast.Subscript(of, changed, node.ctx)
             case "place" | "write" if isinstance(node.ctx, ast.Store):
                 return _select_place(of, index, places, note[3])
-            case "window":
-                moved = _with_parts(index, places, lambda part: _as_window(part, note[2]))
-                return ast.Subscript(of, moved, node.ctx)
-            case "sliced":
-                return ast.Subscript(of, _with_parts(index, places, _read_ends), node.ctx)
+            case "window" | "sliced" as kind:
+                change = partial(_as_window, width=note[2]) if kind == "window" else _read_ends
+                return ast.Subscript(of, _with_parts(index, places, change), node.ctx)
             case "required" if isinstance(of, ast.Name):
                 self.required.append(f"torch._check({of.id}.shape[0] >= {note[1]})")
                 return node
@@ -150,7 +147,7 @@ class Answers:
 
     def answer_name(self, node: ast.Name, note: tuple[str, object]) -> ast.expr:
         """Whether a list has elements."""
-        return parse_expression(f"{ast.unparse(self.rows(node))}.shape[0] > 0")
+        return fill("rows.shape[0] > 0", rows=self.rows(node))
 
     def answer_joinedstr(self, node: ast.JoinedStr, note: tuple[str, object]) -> ast.expr:
         """A number whose text would be a key."""
@@ -187,68 +184,23 @@ class Answers:
         if collected is None or note[0] == "masked":
             return node
         name, value, _mask = collected
-        row = method(value, "unsqueeze", ast.Constant(0))
-        both = ast.List([load(name), row], ast.Load())
-        return mark(let(name, call("torch.cat", both)), node)
+        both = fill(f"torch.cat([{name}, value.unsqueeze(0)])", value=value)
+        return mark(let(name, both), node)
 
-    def answer_call(self, node: ast.Call, note: tuple[str, object]) -> ast.expr:
-        """A number, or a list that became a tensor."""
-        kind, detail = note[:2]
-        if kind == "chosen":
-            return self._choose_output(node)
-        value = node.func.value if isinstance(node.func, ast.Attribute) else None
-        first = node.args[0] if node.args else value
-        assert first is not None
+    def answer_call(self, node: ast.Call, note: tuple[str, str]) -> ast.expr:
+        """A call as the expression of its parts that a run noted."""
+        kind, text = note[:2]
+        value = node.func.value if isinstance(node.func, ast.Attribute) else load("torch")
         match kind:
-            case "number":
-                expressions = {
-                    "same": first,
-                    "bool": ast.Compare(first, [ast.NotEq()], [ast.Constant(0)]),
-                }
-                whole = method(first, "long")
-                expressions["shaped"] = method(first, "reshape", ast.Tuple([], ast.Load()))
-                entries = {**expressions, "int": whole, "whole": method(whole, "item")}
-                if detail == "float":
-                    return method(first, "to", parse_expression(str(note[-1])))
-                return entries[str(detail)]
-            case "text" | "rows":
-                return first
-            case "typed":
-                return call("torch.tensor", first, dtype=parse_expression(str(detail)))
-            case "numbers":
-                return method(first, "unbind")
-            case "stacked":
-                stacked = call("torch.stack", first)
-                return method(stacked, "to", parse_expression(str(detail))) if detail else stacked
-            case "reduced":
-                return method(call("torch.stack", first), str(detail))
-            case "math":
-                return call(f"torch.{detail}", first)
-            case "extreme":
-                return call(f"torch.{detail}", *node.args)
-            case "clamp":
-                return _clamp(node, str(detail))
-            case "equal":
-                sides = node.args if len(node.args) > 1 or value is None else [value, *node.args]
-                return method(ast.Compare(sides[0], [ast.Eq()], [sides[1]]), "all")
+            case "chosen":
+                return self._choose_output(node)
             case "isclose":
-                of = [value] if value is not None and ast.unparse(value) != "torch" else []
-                close = ast.Call(
-                    parse_expression("torch.isclose"), [*of, *node.args], node.keywords
-                )
-                return method(close, "all")
-            case "length" | "size":
-                return parse_expression(f"{ast.unparse(self.rows(first))}.shape[0]")
-            case "stack" | "tensor":
-                return _move_dim(self.rows(first), int(str(detail)))
-            case "cat":
-                dim = int(str(detail))
-                turned = _move_dim(self.rows(first), dim)
-                return method(turned, "flatten", ast.Constant(dim), ast.Constant(dim + 1))
-            case "reduced rows":
-                return method(self.rows(first), str(detail))
-            case "sum":
-                return method(self.rows(first), "sum", ast.Constant(0))
+                close = ast.Attribute(value, "isclose", ast.Load())
+                return method(ast.Call(close, node.args, node.keywords), "all")
+            case "form" | "size":
+                first, *_ = given = [*node.args, value]
+                left, right = [value, *given][-3:-1] if node.args else given * 2
+                return fill(text, first=first, rows=self.rows(first), left=left, right=right)
         return node
 
     def rows(self, node: ast.expr) -> ast.expr:
@@ -258,7 +210,7 @@ class Answers:
         mask = self.masks(node.id) if isinstance(node, ast.Name) else None
         if mask is None:
             return node
-        return ast.Subscript(call("torch.stack", node), call("torch.stack", load(mask)), ast.Load())
+        return fill(f"torch.stack(rows)[torch.stack({mask})]", rows=node)
 
 
 def _as_test(part: ast.expr, kind: str) -> ast.expr:
@@ -268,7 +220,7 @@ def _as_test(part: ast.expr, kind: str) -> ast.expr:
     if kind == "size":
         match part:
             case ast.Compare(left, [how], [right]):
-                size = call("torch.scalar_tensor", left, dtype=parse_expression("torch.int64"))
+                size = fill("torch.scalar_tensor(size, dtype=torch.int64)", size=left)
                 return ast.Compare(size, [how], [right])
         raise CannotRewrite("a test combines a tensor and a size")
     return part
@@ -276,12 +228,8 @@ def _as_test(part: ast.expr, kind: str) -> ast.expr:
 
 def take(rows: ast.expr, index: ast.expr, *, rejects_negative: bool = False) -> ast.expr:
     """A row at a place that the program knows."""
-    one = method(index, "reshape", ast.Constant(1))
-    if rejects_negative:
-        taken: ast.expr = method(rows, "index_select", ast.Constant(0), one)
-    else:
-        taken = ast.Subscript(rows, one, ast.Load())
-    return method(taken, "squeeze", ast.Constant(0))
+    taken = "rows.index_select(0, at.reshape(1))" if rejects_negative else "rows[at.reshape(1)]"
+    return fill(f"{taken}.squeeze(0)", rows=rows, at=index)
 
 
 def _select_place(
@@ -308,7 +256,7 @@ def _as_window(part: ast.expr, width: int) -> ast.expr:
     """The indices of a slice."""
     assert isinstance(part, ast.Slice)
     assert part.lower is not None
-    return ast.BinOp(part.lower, ast.Add(), call("torch.arange", ast.Constant(width)))
+    return fill(f"start + torch.arange({width})", start=part.lower)
 
 
 def _read_ends(part: ast.expr) -> ast.expr:
@@ -332,10 +280,8 @@ def _with_parts(
 
 def _pad_rows(rows: ast.expr, row: int) -> ast.expr:
     """A tensor with rows of zeros beside its own, so that one is there to be read."""
-    of, count = ast.unparse(rows), row + 1 if row >= 0 else -row
-    zeros = f"{of}.new_zeros(({count}, *{of}.shape[1:]))"
-    both = f"{of}, {zeros}" if row >= 0 else f"{zeros}, {of}"
-    return parse_expression(f"torch.cat([{both}])")
+    zeros = f"of.new_zeros(({row + 1 if row >= 0 else -row}, *of.shape[1:]))"
+    return fill(f"torch.cat([{f'of, {zeros}' if row >= 0 else f'{zeros}, of'}])", of=rows)
 
 
 def _is_full(index: ast.expr) -> bool:
@@ -371,21 +317,9 @@ def _fold(parts: list[ast.expr], how: ast.operator) -> ast.expr:
     return expression
 
 
-def _move_dim(rows: ast.expr, dim: int) -> ast.expr:
-    return method(rows, "movedim", ast.Constant(0), ast.Constant(dim)) if dim else rows
-
-
 def _clamp_to(index: ast.expr, last: ast.expr) -> ast.expr:
     """A number that is an index where eager does not read it."""
-    clamp = ast.Attribute(index, "clamp", ast.Load())
-    return ast.Call(clamp, [], [ast.keyword("max", last)])
-
-
-def _clamp(node: ast.Call, which: str) -> ast.expr:
-    """`max(tensor, number)` and `min`."""
-    end, at = which.split()
-    tensor, number = node.args[int(at)], node.args[1 - int(at)]
-    return ast.Call(ast.Attribute(tensor, "clamp", ast.Load()), [], [ast.keyword(end, number)])
+    return fill("at.clamp(max=last)", at=index, last=last)
 
 
 _ELEMENTWISE = frozenset(

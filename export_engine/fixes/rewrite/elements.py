@@ -128,7 +128,7 @@ class Elements:
         """`str(value)` or `f"{value}"`."""
         if not isinstance(value, torch.Tensor):
             return str(value)
-        self.facts.notes[site] = ("text", 0)
+        self.facts.notes[site] = ("form", "first")
         return Key(value)
 
     def has_any(self, site: Site, value: Any) -> Any:

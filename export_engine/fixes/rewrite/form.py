@@ -211,6 +211,12 @@ def change_children(node: Node, change: Callable[[ast.AST], object]) -> Node:
     return node if result is node else mark(result, node)
 
 
+def replace_nodes(node: ast.AST, change: Callable[[ast.AST], ast.AST | None]) -> Any:
+    """A node with what `change` gives for nodes in it, in a copy; None leaves one as it is."""
+    new = change(node)
+    return change_children(node, lambda n: replace_nodes(n, change)) if new is None else new
+
+
 def change_blocks(
     node: ast.stmt, statement: Callable[[ast.stmt], Block], expression: Callable[[ast.AST], object]
 ) -> ast.stmt:
@@ -252,6 +258,16 @@ def let(target: str | ast.expr, value: ast.expr) -> ast.Assign:
 def parse_expression(text: str) -> ast.expr:
     """An expression from its text."""
     return ast.parse(text, mode="eval").body
+
+
+def fill(template: str, **parts: ast.expr) -> ast.expr:
+    """An expression from its text, with other expressions in the places of some of its names."""
+
+    def change(node: ast.AST) -> ast.AST | None:
+        return parts.get(node.id) if isinstance(node, ast.Name) else None
+
+    result: ast.expr = replace_nodes(parse_expression(template), change)
+    return result
 
 
 def call(function: str, *args: ast.expr, **keywords: ast.expr) -> ast.Call:

@@ -17,6 +17,7 @@ from export_engine.fixes.rewrite.form import (
     as_target,
     as_tuple,
     call,
+    fill,
     find_loaded,
     find_names,
     find_site,
@@ -83,8 +84,8 @@ class Loops:
                 name = self.names.new("rows")
                 statements.append(let(name, rows))
                 elements[at] = Element(target, load(name))
-        count = f"{ast.unparse(elements[0].rows)}.shape[0] > 0"
-        return [*statements, ast.Expr(call("torch._check", parse_expression(count)))]
+        asked = fill("torch._check(rows.shape[0] > 0)", rows=elements[0].rows)
+        return [*statements, ast.Expr(asked)]
 
     def _for(self: Any, node: ast.For, facts: Iteration, live: set[str]) -> Block:
         line = find_site(node)[0]
@@ -194,10 +195,7 @@ class Loops:
         targets = [other_element.target for other_element in elements]
         rows = [other_element.rows for other_element in elements]
         if not carried:
-            carried, starts = (
-                [self.names.new("unused")],
-                [call("torch.zeros", ast.Tuple([], ast.Load()))],
-            )
+            carried, starts = [self.names.new("unused")], [parse_expression("torch.zeros(())")]
         first = carried[0] if len(carried) == 1 else self.names.new("state")
         if len(carried) > 1:
             opening.append(ast.Assign([as_target(carried)], load(first), lineno=0))
@@ -210,17 +208,15 @@ class Loops:
         if len(items) == 1:
             items = [first, "_item"]
         end = [_copy(name, facts) for name in carried]
-        nothing = call("torch.zeros", ast.Tuple([], ast.Load()))
-        if not facts.start.get(carried[0], Value("undefined")).layout:
-            nothing = method(load(carried[0]), "new_zeros", ast.Tuple([], ast.Load()))
-        shown = [_fresh(out) for out in outs] or [nothing]  # scan stacks what it is shown
+        has_parts = facts.start.get(carried[0], Value("undefined")).layout
+        nothing = "torch.zeros(())" if has_parts else f"{carried[0]}.new_zeros(())"
+        shown = [_fresh(out) for out in outs] or [parse_expression(nothing)]  # scan stacks it
         last = ast.Return(ast.Tuple([as_tuple(end), as_tuple(shown)], ast.Load()))
         statements: Block = [make_function(step, items, [*opening, *body, last])]
         asked = call("scan", load(step), as_tuple(starts), as_tuple(rows))
-        ends: ast.expr = as_target([name if name in live else "_" for name in carried])
-        if not any(name in live for name in carried):
-            ends = as_target(["_"])
-        taken = as_target(results) if results else as_target(["_"])
+        is_read = any(name in live for name in carried)
+        ends = as_target([n if n in live else "_" for n in carried] if is_read else ["_"])
+        taken = as_target(results or ["_"])
         statements.append(ast.Assign([ast.Tuple([ends, taken], ast.Store())], asked, lineno=0))
         return statements
 
@@ -237,8 +233,8 @@ class Loops:
         number, count = self.names.of(node, "number"), self.names.of(node, "count")
         start = self.answer(first[0]) if first else ast.Constant(0)
         before: Block = [let(number, start), let(count, self.answer(stop))]
-        test = ast.Compare(load(number), [ast.Lt()], [load(count)])
-        further = let(number, ast.BinOp(load(number), ast.Add(), ast.Constant(1)))
+        test = parse_expression(f"{number} < {count}")
+        further = let(number, parse_expression(f"{number} + 1"))
         taken = [let(name, load(number))] if name in find_loaded(*body) else []
         return before, test, [*taken, *body, further], number
 
@@ -268,15 +264,12 @@ class Loops:
         self.done.append((line, "while_loop"))
         self.imports["while_loop"] = _WHILE
         end = ast.Return(ast.Tuple([_copy(n, facts) for n in carried], ast.Load()))
-        operands = ast.Tuple(starts, ast.Load())
-        asked = call("while_loop", load(going), load(step), operands)
+        asked = call("while_loop", load(going), load(step), ast.Tuple(starts, ast.Load()))
         statements: Block = [
             *before,
             make_function(going, carried, [ast.Return(test)]),
             make_function(step, carried, [*body, end]),
-            ast.Assign(
-                [ast.Tuple([as_target([n]) for n in carried], ast.Store())], asked, lineno=0
-            ),
+            let(ast.Tuple([as_target([n]) for n in carried], ast.Store()), asked),
         ]
         statements[0] = mark(statements[0], node)
         return statements
@@ -315,9 +308,8 @@ class Loops:
         if start.is_number and not after.rank:
             is_tensor = after.kind == "tensor" and after.dtype is not None
             dtype = dtype_of(start, after) if is_tensor else {}
-            if cuts:
-                return call("torch.full", ast.Tuple([], ast.Load()), load(name), **dtype)
-            return call("torch.tensor", load(name), **dtype)
+            shape = [ast.Tuple([], ast.Load())] if cuts else []
+            return call("torch.full" if cuts else "torch.tensor", *shape, load(name), **dtype)
         return zeros_of(after, facts.start, fill)
 
     def _is_filled(self: Any, name: str, facts: Iteration) -> bool:
@@ -355,7 +347,7 @@ class Loops:
             pairs.append((value, mask))
             if len(pairs) > 1:
                 value = call("torch.stack", ast.List([row for row, _ in pairs], ast.Load()))
-                true = call("torch.tensor", ast.Constant(True))
+                true = parse_expression("torch.tensor(True)")
                 masks = [counts or true for _, counts in pairs]
                 whole = call("torch.stack", ast.List(masks, ast.Load()))
                 mask = whole if any(counts for _, counts in pairs) else None
@@ -387,7 +379,7 @@ class Loops:
                     before.append(let(name, first))
                     inner = [Element(inner[0].target, load(name)), *inner[1:]]
                     first = load(name)
-                count = ast.parse(f"torch.arange({ast.unparse(first)}.shape[0])", mode="eval").body
+                count = fill("torch.arange(rows.shape[0])", rows=first)
                 return [Element(target.elts[0], count), *inner]
             case ast.Call(ast.Name(id="zip"), parts) if isinstance(target, ast.Tuple):
                 elements: list[Element] = []
@@ -420,8 +412,8 @@ class Loops:
             if all(name not in find_stored(element.target) for element in elements):
                 rows = next((e.rows for e in elements if ast.unparse(e.rows)[:6] != "torch."), None)
                 counted = elements[0].rows if rows is None else rows
-                text = f"torch.arange({ast.unparse(counted)}.shape[0]) == 0"
-                elements.append(Element(ast.Name(name, ast.Store()), parse_expression(text)))
+                first_one = fill("torch.arange(rows.shape[0]) == 0", rows=counted)
+                elements.append(Element(ast.Name(name, ast.Store()), first_one))
             return name
 
         self.answers.first_of = first
@@ -472,9 +464,7 @@ class Loops:
 
 def _from(of: ast.expr, dim: int, start: ast.expr) -> ast.expr:
     """The rows of a tensor from a number on."""
-    parts: list[ast.expr] = [*(ast.Slice() for _ in range(dim)), ast.Slice(start)]
-    index = ast.Tuple(parts, ast.Load()) if dim else parts[0]
-    return ast.Subscript(of, index, ast.Load())
+    return fill(f"of[{':, ' * dim}start:]", of=of, start=start)
 
 
 def _find_outs(lists: list[Filled]) -> list[ast.expr]:
@@ -494,17 +484,15 @@ def _join_lists(lists: list[Filled], facts: Iteration) -> Block:
     for name, rows, _, kept, _ in lists:
         for part in (rows, kept) if facts.appended.get(name, 1) > 1 else ():
             if part:
-                flat = method(load(part), "flatten", ast.Constant(0), ast.Constant(1))
-                statements.append(let(part, flat))
+                statements.append(let(part, parse_expression(f"{part}.flatten(0, 1)")))
     for _, rows, _, kept, _ in lists:
         if kept:
-            statements.append(let(rows, ast.Subscript(load(rows), load(kept), ast.Load())))
+            statements.append(let(rows, parse_expression(f"{rows}[{kept}]")))
     for name, rows, _, _, _ in lists:
         if rows != name:
             start = facts.start.get(name, Value("list"))
-            first = load(name) if start.kind == "rows" else call("torch.stack", load(name))
-            both = ast.List([first, load(rows)], ast.Load())
-            statements.append(let(name, call("torch.cat", both)))
+            first = name if start.kind == "rows" else f"torch.stack({name})"
+            statements.append(let(name, parse_expression(f"torch.cat([{first}, {rows}])")))
     return statements
 
 
@@ -512,10 +500,8 @@ def _peel(elements: list[Element]) -> Block:
     """The targets of the first iteration; the elements are those of the others afterwards."""
     statements: Block = []
     for at, (target, rows) in enumerate(elements):
-        row = ast.Subscript(rows, ast.Constant(0), ast.Load())
-        statements.append(let(target, row))
-        rest = ast.Subscript(rows, ast.Slice(ast.Constant(1)), ast.Load())
-        elements[at] = Element(target, rest)
+        statements.append(let(target, fill("rows[0]", rows=rows)))
+        elements[at] = Element(target, fill("rows[1:]", rows=rows))
     return statements
 
 

@@ -33,6 +33,7 @@ from export_engine.fixes.rewrite.form import (
     as_target,
     as_tuple,
     call,
+    fill,
     find_loaded,
     find_site,
     find_stored,
@@ -217,11 +218,9 @@ class Lowering(Loops):
         rows = self.answer(node.iter)
         starts, ends = Block(), Block()
         for name, (dim, size) in grown.items():
-            length = parse_expression(f"{name}.shape[{dim}]")
-            number = call("torch.scalar_tensor", length, dtype=parse_expression("torch.int64"))
-            starts.append(let(size, number))
-            index = f"{':, ' * dim}:{size}.item()"
-            ends.append(let(name, parse_expression(f"{name}[{index}]")))
+            number = f"torch.scalar_tensor({name}.shape[{dim}], dtype=torch.int64)"
+            starts.append(let(size, parse_expression(number)))
+            ends.append(let(name, parse_expression(f"{name}[{':, ' * dim}:{size}.item()]")))
         return [*starts, _like(ast.For(node.target, rows, body, other, lineno=0), node), *ends]
 
     # -- choices --------------------------------------------------------------------------------
@@ -272,16 +271,11 @@ class Lowering(Loops):
         """A longer tensor, or the one before padded with zeros; how much of it counts."""
         dim, rank, more = growth
         size = self.grown.setdefault(name, (dim, self.names.new(f"{name}_size")))[1]
-        longer = ast.Subscript(
-            ast.Attribute(new, "shape", ast.Load()), ast.Constant(dim), ast.Load()
-        )
-        pad = ast.Tuple(
-            [ast.Constant(n) for n in (*[0] * 2 * (rank - 1 - dim), 0, more)], ast.Load()
-        )
-        padded = call("torch.nn.functional.pad", load(name), pad)
+        longer = f"torch.where(test, new.shape[{dim}], {size})"
+        padded = f"torch.nn.functional.pad({name}, {(*[0] * 2 * (rank - 1 - dim), 0, more)})"
         return [
-            let(size, call("torch.where", test, longer, load(size))),
-            let(name, call("torch.where", test, new, padded)),
+            let(size, fill(longer, test=test, new=new)),
+            let(name, fill(f"torch.where(test, new, {padded})", test=test, new=new)),
         ]
 
     def _print_first(self, node: ast.If, live: set[str]) -> Block:
@@ -592,7 +586,7 @@ class Lowering(Loops):
             is_plain = not isinstance(value.constant, torch.SymInt | torch.SymFloat)
             return call("torch.as_tensor" if is_plain else "torch.scalar_tensor", load(name))
         if "int" in kinds:
-            return call("torch.scalar_tensor", load(name), dtype=parse_expression("torch.int64"))
+            return parse_expression(f"torch.scalar_tensor({name}, dtype=torch.int64)")
         return call("torch.as_tensor", load(name))
 
     def _held(self, node: ast.If) -> Block:
@@ -613,11 +607,8 @@ class Lowering(Loops):
         kinds = {pair[:2][at].kind for pair in pairs}
         both = {value.kind for pair in pairs for value in pair[:2]}
         if kinds <= {"int", "bool"} and both - kinds == {"float"}:
-            return (
-                method(load(name), "to", parse_expression(str(torch.get_default_dtype())))
-                if (is_kept)
-                else call("torch.as_tensor", ast.BinOp(load(name), ast.Mult(), ast.Constant(1.0)))
-            )
+            as_float = f"{name}.to({torch.get_default_dtype()})"
+            return parse_expression(as_float if is_kept else f"torch.as_tensor({name} * 1.0)")
         if is_kept:
             return method(load(name), "clone")
         if kinds <= {"int"} and "tensor" in both:
@@ -626,11 +617,9 @@ class Lowering(Loops):
             return call("torch.as_tensor", load(name))
         if kinds <= {"int"} or kinds <= {"list", "tree"}:
             return load(name)
-        copied = method(load(name), "clone")
-        if not all(value.is_contiguous for pair in pairs for value in pair[:2]):
-            in_order = parse_expression("torch.contiguous_format")
-            copied.keywords = [ast.keyword("memory_format", in_order)]  # cond compares strides
-        return copied
+        in_order = all(value.is_contiguous for pair in pairs for value in pair[:2])
+        how = "" if in_order else "memory_format=torch.contiguous_format"  # cond compares strides
+        return parse_expression(f"{name}.clone({how})")
 
     @contextmanager
     def inside(self) -> Iterator[None]:
@@ -666,7 +655,7 @@ class Lowering(Loops):
             name, value, mask = collected
             statements: Block = [ast.Expr(method(load(name), "append", value))]
             if name in self.masks:
-                kept = mask or call("torch.tensor", ast.Constant(True))
+                kept = mask or parse_expression("torch.tensor(True)")
                 statements.append(ast.Expr(method(load(self.masks[name]), "append", kept)))
             return statements
         if isinstance(node, ast.Assign) and (written := self._as_written(node)):
@@ -675,8 +664,8 @@ class Lowering(Loops):
             case ast.Assign([ast.Name(id=name)], ast.List(elts)) if name in self.masks:
                 if any(isinstance(part, ast.Starred) for part in elts):
                     raise CannotRewrite(f"`{name}` has elements before the loop")
-                counts: list[ast.expr] = [call("torch.tensor", ast.Constant(True)) for _ in elts]
-                return [node, let(self.masks[name], ast.List(counts, ast.Load()))]
+                counts = ", ".join("torch.tensor(True)" for _ in elts)
+                return [node, let(self.masks[name], parse_expression(f"[{counts}]"))]
             case ast.Assign([ast.Tuple(parts)], ast.Tuple()):
                 masks = [self.masks.get(getattr(expression, "id", "")) for expression in parts]
                 return [node, *(let(text, ast.List([], ast.Load())) for text in masks if text)]
@@ -761,8 +750,7 @@ class Lowering(Loops):
         self, name: str, dim: int, part: ast.Slice, tensors: tuple[bool, bool], statements: Block
     ) -> ast.expr:
         """The mask of what a slice has of a tensor's dim; what it needs is added to statements."""
-        size = parse_expression(f"{name}.shape[{dim}]")
-        at: ast.expr = parse_expression(f"torch.arange({name}.shape[{dim}], device={name}.device)")
+        at = parse_expression(f"torch.arange({name}.shape[{dim}], device={name}.device)")
         if part.lower is not None and part.upper is not None:
             rows = self.names.new("places")
             statements.append(let(rows, at))
@@ -778,9 +766,8 @@ class Lowering(Loops):
                     value = end if is_tensor else call("torch.as_tensor", end)
                     statements.append(let(bound, value))
                     end = load(bound)  # noqa: PLW2901
-                negative = ast.Compare(end, [ast.Lt()], [ast.Constant(0)])
-                from_behind = ast.BinOp(end, ast.Add(), size)
-                statements.append(let(bound, call("torch.where", negative, from_behind, end)))
+                behind = f"torch.where(end < 0, end + {name}.shape[{dim}], end)"
+                statements.append(let(bound, fill(behind, end=end)))
                 end = load(bound)  # noqa: PLW2901
             tests.append(ast.Compare(at, [how], [end]))
         if len(tests) == 1:
@@ -840,8 +827,7 @@ def _with_dims(mask: ast.expr, later: int) -> ast.expr:
     """A mask of one dim with further dims of size 1 after it."""
     if not later:
         return mask
-    dims: list[ast.expr] = [ast.Slice(), *(ast.Constant(None) for _ in range(later))]
-    return ast.Subscript(mask, ast.Tuple(dims, ast.Load()), ast.Load())
+    return fill(f"mask[:{', None' * later}]", mask=mask)
 
 
 def _selects(pairs: list[tuple[Value, Value, bool, bool]]) -> bool:

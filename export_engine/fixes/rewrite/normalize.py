@@ -10,7 +10,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable
 from copy import copy, deepcopy
-from typing import Any, cast
+from typing import cast
 
 import torch
 
@@ -27,7 +27,7 @@ from export_engine.fixes.rewrite.form import (
     Site,
     as_tuple,
     call,
-    change_children,
+    fill,
     find_blocks,
     find_loaded,
     find_site,
@@ -39,6 +39,7 @@ from export_engine.fixes.rewrite.form import (
     method,
     parse_expression,
     rename,
+    replace_nodes,
 )
 
 RESULT = "result"
@@ -96,7 +97,12 @@ class Normal:
                 raise CannotRewrite(
                     f"line {find_site(statement)[0]} writes an attribute and returns"
                 )
-            result = _Held(held).visit(statement)
+
+            def find_held(node: ast.AST, held: dict[str, str] = held) -> ast.AST | None:
+                name = held.get(ast.unparse(node)) if isinstance(node, ast.Attribute) else None
+                return ast.copy_location(ast.Name(name, node.ctx), node) if name else None
+
+            result = replace_nodes(statement, find_held)
             self.holding.append(result)
             paths = {name: parse_expression(path) for path, name in held.items()}
             for name in sorted(Liveness.before(result, set(held.values())) & paths.keys()):
@@ -286,17 +292,14 @@ class Normal:
             case ast.Assign(
                 [target], ast.Call(ast.Attribute(ast.Name(id=name), "pop"), args, [])
             ) if _is_end(args):
-                place = args[0] if args else parse_expression("-1")
-                taken = mark(ast.Subscript(load(name), place, ast.Load()), node, "popped")
+                taken = mark(parse_expression(f"{name}[{'0' if args else '-1'}]"), node, "popped")
                 first = mark(ast.Assign([target], taken, lineno=0), node, "popped")
                 return [*self._effects(first, inside=inside), _without_popped(node, name, args)]
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "append"), [value], [])):
                 result = mark(call(COLLECT, load(name), value), node)
                 return [mark(let(name, result), node)]
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "reverse"), [], [])):
-                turned = ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1)))
-                value = mark(ast.Subscript(load(name), turned, ast.Load()), node)
-                return [mark(let(name, value), node)]
+                return [mark(let(name, mark(parse_expression(f"{name}[::-1]"), node)), node)]
             case ast.Expr(
                 ast.Call(ast.Attribute(ast.Name() | ast.Attribute() as of, attr), args, keywords)
             ) if is_in_place(attr):
@@ -476,9 +479,10 @@ class Normal:
         for name in sorted(last.found):
             if _is_bound_first(filled[name], body):
                 continue
-            end = ast.UnaryOp(ast.USub(), ast.Constant(1))
-            value = ast.Subscript(load(name), end, ast.Load())
-            before.append(mark(let(filled[name], value), node, f"last_{name}"))
+            last_one = mark(
+                let(filled[name], parse_expression(f"{name}[-1]")), node, f"last_{name}"
+            )
+            before.append(last_one)
         return [*before, mark(ast.For(node.target, node.iter, body, node.orelse, lineno=0), node)]
 
     def _flag_returns(self, loop: ast.stmt, body: Block) -> tuple[str, Block]:
@@ -652,7 +656,7 @@ def _without_popped(node: ast.stmt, name: str, args: list[ast.expr]) -> ast.stmt
 
 
 def _item(subject: ast.expr, at: int) -> ast.expr:
-    return ast.Subscript(subject, ast.Constant(at), ast.Load())
+    return fill(f"of[{at}]", of=subject)
 
 
 def _as_read(target: ast.expr) -> ast.expr:
@@ -661,19 +665,6 @@ def _as_read(target: ast.expr) -> ast.expr:
         if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
             node.ctx = ast.Load()
     return expression
-
-
-class _Held:
-    """Puts names in the place of attributes."""
-
-    def __init__(self, names: dict[str, str]) -> None:
-        self.names = names
-
-    def visit(self, node: ast.AST) -> Any:
-        """A node: the same object where nothing in it changes."""
-        if isinstance(node, ast.Attribute) and (name := self.names.get(ast.unparse(node))):
-            return ast.copy_location(ast.Name(name, node.ctx), node)
-        return change_children(node, self.visit)
 
 
 def _has_elements(target: ast.expr) -> bool:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import partial
 from typing import Any
 
 from export_engine.fixes.rewrite.analysis import Liveness
 from export_engine.fixes.rewrite.form import (
     Block,
-    change_children,
     find_loaded,
     find_stored,
     is_own,
     map_blocks,
     map_children,
     mark,
+    replace_nodes,
     without_last_name,
 )
 
@@ -40,7 +41,6 @@ def _with_starts(body: Block) -> Block:
             case ast.Assign([ast.Name(id=name)], ast.Constant() | ast.Call() as value):
                 if isinstance(value, ast.Call) and ast.unparse(value.func) != "torch.tensor":
                     continue
-                call = value if isinstance(value, ast.Call) else None
                 place = next(
                     (
                         n
@@ -53,26 +53,19 @@ def _with_starts(body: Block) -> Block:
                 later = Liveness.of(statements[place + 1 :], set())
                 is_last = name in find_stored(reader) or name not in later
                 if place and is_last and isinstance(reader, ast.Assign):
-                    start = call or value
-                    statements[place] = _Starting(name, start).visit(reader)
+                    start = partial(_put_start, name, value)
+                    statements[place] = replace_nodes(reader, start)
     return statements
 
 
-class _Starting:
-    """Puts a constant in the place of `torch.tensor(name)`."""
-
-    def __init__(self, name: str, value: ast.expr) -> None:
-        self.name, self.value = name, value
-
-    def visit(self, node: ast.AST) -> Any:
-        """A node: the same object where nothing in it changes."""
-        match node:
-            case ast.Call(ast.Attribute(ast.Name(id="torch"), "tensor"), [ast.Name(id=name)]):
-                if name == self.name:
-                    if isinstance(self.value, ast.Call):
-                        return self.value
-                    return ast.Call(node.func, [self.value], node.keywords)
-        return change_children(node, self.visit)
+def _put_start(name: str, value: ast.Call | ast.Constant, node: ast.AST) -> ast.AST | None:
+    """A constant that takes the place of `torch.tensor(name)`; None for another node."""
+    match node:
+        case ast.Call(ast.Attribute(ast.Name(id="torch"), "tensor"), [ast.Name(id=own)]):
+            if own == name and isinstance(value, ast.Call):
+                return value
+            return ast.Call(node.func, [value], node.keywords) if own == name else None
+    return None
 
 
 def _inline(body: Block, synthetic: set[str]) -> Block:
