@@ -54,12 +54,12 @@ class _Printer:
         before = self._comments(node, indent)
         match node:
             case ast.If() | ast.For() | ast.While() | ast.FunctionDef():
-                texts = self._compound(node, indent)
+                texts = self._print_compound(node, indent)
             case _:
                 texts = self._text(node, indent)
         return [*before, *texts]
 
-    def _compound(self, node: ast.stmt, indent: str) -> list[str]:
+    def _print_compound(self, node: ast.stmt, indent: str) -> list[str]:
         body, other = node.body, getattr(node, "orelse", [])  # type: ignore[attr-defined]
         shell = type(node)(**{**dict(ast.iter_fields(node)), "body": [ast.Pass()]})
         if hasattr(shell, "orelse"):

@@ -99,8 +99,9 @@ class Normal:
                 )
 
             def find_held(node: ast.AST, held: dict[str, str] = held) -> ast.AST | None:
-                name = held.get(ast.unparse(node)) if isinstance(node, ast.Attribute) else None
-                return ast.copy_location(ast.Name(name, node.ctx), node) if name else None
+                if not isinstance(node, ast.Attribute) or ast.unparse(node) not in held:
+                    return None
+                return ast.copy_location(ast.Name(held[ast.unparse(node)], node.ctx), node)
 
             result = replace_nodes(statement, find_held)
             self.holding.append(result)
@@ -150,7 +151,7 @@ class Normal:
             case ast.Match():
                 return self._block(self._as_ifs(node), inside=inside)
             case ast.If() | ast.For() | ast.While():
-                return self._compound(node, inside=inside)
+                return self._convert_compound(node, inside=inside)
             case ast.Expr(ast.Constant()) | ast.Pass() if inside:
                 return []
             case ast.Try() | ast.With() | ast.AsyncFor() | ast.AsyncWith():
@@ -174,7 +175,7 @@ class Normal:
             return [*before, *self._effects(node, inside=inside)]
         return [*before, node]
 
-    def _compound(self, node: ast.If | ast.For | ast.While, *, inside: bool) -> Block:
+    def _convert_compound(self, node: ast.If | ast.For | ast.While, *, inside: bool) -> Block:
         inner = inside or self.staged(node)
         body = self._block(node.body, inside=inner)
         other = self._block(node.orelse, inside=inner)
