@@ -9,7 +9,6 @@ import torch
 
 from export_engine.attempt import Exported, Failed, Fix, Kind, NoFix, Request, signature_of
 from export_engine.diagnose import NoFakeKernel
-from export_engine.fixes.specs import fit_shapes
 from export_engine.fixes.try_fixes import read_failure, tell, try_request
 from export_engine.record import join_path
 from export_engine.registrations import (
@@ -21,7 +20,7 @@ from export_engine.registrations import (
     infer_kernel,
     register_for_a_while,
 )
-from export_engine.shapes import Auto, Shapes, ShapesError, leaves_of
+from export_engine.shapes import Auto, Misfit, Shapes, ShapesError, fit_shapes, leaves_of
 from export_engine.torch_internals import key_text, missing_object_dicts, pytree
 
 _KINDS = (Kind.UNKNOWN_INPUT_TYPE, Kind.UNKNOWN_OUTPUT_TYPE)
@@ -100,10 +99,13 @@ def _with_classes(request: Request, setups: tuple[Registered, ...]) -> Request:
 
 def _refit(request: Request) -> Shapes | None:
     """What `dynamic_shapes` mean that only fit once the call's classes are registered."""
-    if request.dynamic_shapes is None or request.shapes:
+    specs = request.dynamic_shapes
+    if specs is None or request.shapes:
         return None
+    signature = signature_of(request.target)
+    misfit = Misfit(specs, request.target, signature, request.args, request.kwargs)
     try:
-        shapes, dropped = fit_shapes(request)
+        shapes, dropped = fit_shapes(misfit)
     except ShapesError:
         return None
     return None if dropped else shapes

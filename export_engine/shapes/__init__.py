@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from export_engine.shapes.expressions import relation_text as relation_text
     from export_engine.shapes.leaves import Leaf as Leaf
     from export_engine.shapes.leaves import leaves_of as leaves_of
+    from export_engine.shapes.misfits import Misfit as Misfit
+    from export_engine.shapes.misfits import fit_shapes as fit_shapes
+    from export_engine.shapes.misfits import format_entries as format_entries
+    from export_engine.shapes.misfits import only_names_dims as only_names_dims
     from export_engine.shapes.names import LARGEST as LARGEST
     from export_engine.shapes.one_size import bounds_said as bounds_said
     from export_engine.shapes.one_size import holds_always as holds_always

@@ -71,8 +71,10 @@ class Answers:
         joined = ast.BoolOp(node.op, [*plain, expression])
         return call("torch.as_tensor", joined) if "lazy" in note else joined
 
-    def answer_compare(self, node: ast.Compare, note: object) -> ast.expr:
+    def answer_compare(self, node: ast.Compare, note: Any) -> ast.expr:
         """`a < b < c` as both; whether a carried value is None as whether it is the first time."""
+        if note[0] == "form":
+            return fill(note[1], left=node.left, right=node.comparators[0])
         if note == "first":
             expression: ast.expr = load(self.first_of())
             return expression if isinstance(node.ops[0], ast.Is) else negate(expression)
@@ -81,10 +83,6 @@ class Answers:
             ast.Compare(a, [how], [b])
             for a, how, b in zip(lefts, node.ops, node.comparators, strict=False)
         ]
-        if note == ("in", "tensor"):
-            same_ones = ast.Compare(node.comparators[0], [ast.Eq()], [node.left])
-            result = method(same_ones, "any")
-            return result if isinstance(node.ops[0], ast.In) else negate(result)
         match node:
             case ast.Compare(
                 _, [ast.In() | ast.NotIn() as among], [ast.Tuple(e) | ast.List(e) | ast.Set(e)]
@@ -198,8 +196,8 @@ class Answers:
                 close = ast.Attribute(value, "isclose", ast.Load())
                 return method(ast.Call(close, node.args, node.keywords), "all")
             case "form" | "size":
-                first, *_ = given = [*node.args, value]
-                left, right = [value, *given][-3:-1] if node.args else given * 2
+                first, *_ = parts = [*node.args, value]
+                left, right = [value, *parts][-3:-1] if node.args else parts * 2
                 return fill(text, first=first, rows=self.rows(first), left=left, right=right)
         return node
 

@@ -145,7 +145,7 @@ class Elements:
     def is_in(self, site: Site, value: Any, among: Any, negated: bool) -> Any:
         """`value in (2, 7)`, or `value in tensor`."""
         if isinstance(among, torch.Tensor) and not isinstance(value, str):
-            self.facts.notes[site] = ("in", "tensor")
+            self.facts.notes[site] = ("form", f"{'~' * negated}(right == left).any()")
             result = (among == value).any()
             return ~result if negated else result
         numbers = isinstance(value, torch.Tensor | torch.SymInt)

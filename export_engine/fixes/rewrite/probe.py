@@ -352,12 +352,20 @@ class Probe(Elements):
             return [entries.get(name, UNDEFINED) for name in outs]
         loop.ways.add("rows")
         loop.has_sized_length &= not free_unbacked_symbols(sequence.length)
+        return self._run_inside(
+            loop, entries, outs, lambda: self._iterate(loop, sequence, body, reads, entries, outs)
+        )
+
+    def _run_inside(
+        self, loop: Any, entries: dict[str, Any], outs: Sequence[str], run: Callable[[], Any]
+    ) -> Any:
+        """What iterations of a staged loop give; what it begins with is noted first."""
         loop.start |= {name: describe(value) for name, value in entries.items()}
         loop.shared |= _find_sharing({name: entries[name] for name in outs if name in entries})
         self.depth += 1
         outer, self.is_in_loop = self.is_in_loop, True
         try:
-            return self._iterate(loop, sequence, body, reads, entries, outs)
+            return run()
         finally:
             self.depth -= 1
             self.is_in_loop = outer
@@ -435,11 +443,8 @@ class Probe(Elements):
             loop.ways.discard("plain")
             entries = dict(zip(reads, values, strict=True))
         loop.ways.add("while")
-        loop.start |= {name: describe(value) for name, value in entries.items()}
-        loop.shared |= _find_sharing({name: entries[name] for name in outs if name in entries})
-        self.depth += 1
-        outer, self.is_in_loop = self.is_in_loop, True
-        try:
+
+        def iterate() -> None:
             for _ in range(2):
                 taken = {n: self._carry(value, n in outs) for n, value in entries.items()}
                 test(*[taken[name] for name in reads])
@@ -447,10 +452,9 @@ class Probe(Elements):
                 for name, value in result.items():
                     loop.after[name] = describe(value)
                     loop.is_steady[name] = _same_shape(entries.get(name), value)
-                entries |= result
-        finally:
-            self.depth -= 1
-            self.is_in_loop = outer
+                entries.update(result)
+
+        self._run_inside(loop, entries, outs, iterate)
         return [entries.get(name, UNDEFINED) for name in outs]
 
     # -- expressions ----------------------------------------------------------------------------
