@@ -10,7 +10,7 @@ A `deque` that stays in the function is a list of its last elements.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from export_engine.fixes.code.text_edits import CannotRewrite
@@ -21,6 +21,7 @@ from export_engine.fixes.rewrite.form import (
     call,
     change_blocks,
     change_children,
+    fill,
     find_names,
     find_stored,
     let,
@@ -29,6 +30,7 @@ from export_engine.fixes.rewrite.form import (
     mark,
     method,
     parse_expression,
+    replace_nodes,
 )
 
 
@@ -295,36 +297,31 @@ class _Deques:
                 if name in self.most:
                     popped = method(of, "pop", ast.Constant(0))
                     return [_at(ast.Assign(node.targets, popped), node)]
-        return [change_blocks(node, self.statement, self.visit)]
+        return [change_blocks(node, self.statement, lambda n: replace_nodes(n, self._find_list))]
 
-    def visit(self, node: ast.AST) -> Any:
-        """A node: the same object where nothing in it changes."""
+    def _find_list(self, node: ast.AST) -> ast.expr | None:
+        """The list of `list(name)`."""
         match node:
             case ast.Call(ast.Name(id="list" | "tuple"), [ast.Name(id=name)]) if name in self.most:
                 return load(name)
-        return change_children(node, self.visit)
+        return None
 
     def _change(self, name: str, how: str, args: list[ast.expr]) -> ast.expr | None:
         """The list after a method, None where a list has the same one."""
-        own = ast.Starred(load(name))
         most = self.most[name]
         match how, args:
             case "append", [value] if most is not None:
-                return self._cut(name, ast.List([own, value], ast.Load()), args)
+                return fill(f"[*{name}, value][-{most}:]", value=value)
             case "appendleft", [value]:
-                longer = ast.List([value, own], ast.Load())
-                return ast.Subscript(longer, ast.Slice(None, ast.Constant(most)), ast.Load())
+                return fill(f"[value, *{name}][:{most}]", value=value)
             case "popleft", []:
-                return ast.Subscript(load(name), ast.Slice(ast.Constant(1)), ast.Load())
+                return parse_expression(f"{name}[1:]")
         return None
 
     def _cut(self, name: str, of: ast.expr, args: list[ast.expr]) -> ast.expr:
         """The last elements of a list."""
         most = self.most[name]
-        if most is None or not args:
-            return of
-        last = ast.UnaryOp(ast.USub(), ast.Constant(most))
-        return ast.Subscript(of, ast.Slice(last), ast.Load())
+        return of if most is None or not args else fill(f"of[-{most}:]", of=of)
 
 
 # -- pieces of lengths that the program knows ----------------------------------------------------
@@ -341,7 +338,7 @@ def _cutting(function: ast.FunctionDef, body: Block, names: Namer) -> Block:
                 continue
             of, lengths, made_by = cut
             ends = [names.new("start"), names.new("end")]
-            result = _Cutting(over, piece.id, of, lengths, ends).visit(result)
+            result = replace_nodes(result, _make_cut(over, piece.id, of, lengths, ends))
             gone |= {id(statement) for statement in made_by}
             text = f"{ast.unparse(lengths)}.sum() == {ast.unparse(of)}.shape[0]"
             node = ast.Constant("the lengths do not cover all pieces")
@@ -398,25 +395,23 @@ def _follow(function: ast.FunctionDef, node: ast.expr) -> tuple[ast.expr, list[a
     return node, []
 
 
-class _Cutting:
-    """Puts the ends of pieces in the place of what is gone through, and a slice in that of one."""
+def _make_cut(
+    over: ast.expr, piece: str, of: ast.expr, lengths: ast.expr, ends: list[str]
+) -> Callable[[ast.AST], ast.AST | None]:
+    """What puts the ends of pieces in the place of what is gone through, and a slice in one's."""
+    ended = method(lengths, "cumsum", ast.Constant(0))
+    rows = call("zip", ast.BinOp(ended, ast.Sub(), lengths), ended)
+    cut = ast.Subscript(of, ast.Slice(load(ends[0]), load(ends[1])), ast.Load())
+    targets = ast.Tuple([ast.Name(end, ast.Store()) for end in ends], ast.Store())
 
-    def __init__(
-        self, over: ast.expr, piece: str, of: ast.expr, lengths: ast.expr, ends: list[str]
-    ) -> None:
-        self.over, self.piece = over, piece
-        ended = method(lengths, "cumsum", ast.Constant(0))
-        self.rows = call("zip", ast.BinOp(ended, ast.Sub(), lengths), ended)
-        self.slice = ast.Subscript(of, ast.Slice(load(ends[0]), load(ends[1])), ast.Load())
-        self.ends = ast.Tuple([ast.Name(end, ast.Store()) for end in ends], ast.Store())
+    def change(node: ast.AST) -> ast.AST | None:
+        if node is over:
+            return rows
+        if isinstance(node, ast.Name) and node.id == piece:
+            return targets if isinstance(node.ctx, ast.Store) else cut
+        return None
 
-    def visit(self, node: ast.AST) -> Any:
-        """A node: the same object where nothing in it changes."""
-        if node is self.over:
-            return self.rows
-        if isinstance(node, ast.Name) and node.id == self.piece:
-            return self.ends if isinstance(node.ctx, ast.Store) else self.slice
-        return change_children(node, self.visit)
+    return change
 
 
 # -- slices of one row ---------------------------------------------------------------------------
