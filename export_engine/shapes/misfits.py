@@ -1,4 +1,4 @@
-"""What `dynamic_shapes` that do not fit their call most likely mean, entry by entry."""
+"""Reads `dynamic_shapes` that do not fit their call: the likely input of each entry."""
 
 from __future__ import annotations
 

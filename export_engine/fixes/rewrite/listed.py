@@ -398,7 +398,7 @@ def _follow(function: ast.FunctionDef, node: ast.expr) -> tuple[ast.expr, list[a
 def _make_cut(
     over: ast.expr, piece: str, of: ast.expr, lengths: ast.expr, ends: list[str]
 ) -> Callable[[ast.AST], ast.AST | None]:
-    """What puts the ends of pieces in the place of what is gone through, and a slice in one's."""
+    """A change of the iterable into the ends of pieces, and of a piece into a slice."""
     ended = method(lengths, "cumsum", ast.Constant(0))
     rows = call("zip", ast.BinOp(ended, ast.Sub(), lengths), ended)
     cut = ast.Subscript(of, ast.Slice(load(ends[0]), load(ends[1])), ast.Load())

@@ -359,7 +359,7 @@ class Probe(Elements):
     def _run_inside(
         self, loop: Any, entries: dict[str, Any], outs: Sequence[str], run: Callable[[], Any]
     ) -> Any:
-        """What iterations of a staged loop give; what it begins with is noted first."""
+        """The result of iterations of a staged loop, whose start is noted first."""
         loop.start |= {name: describe(value) for name, value in entries.items()}
         loop.shared |= _find_sharing({name: entries[name] for name in outs if name in entries})
         self.depth += 1
