@@ -694,7 +694,7 @@ class GuaranteeReExported(Rule, kind=Kind.GUARANTEE_RE_EXPORTED):
         "Each distinct call, by op, arguments, dtypes and sizes, was re-exported only once."
     )
     AGREES = Sentence(
-        "Agrees at {sizes}; the re-exported graph differs: {difference}.",
+        "Agrees at {sizes}; the re-exported graph is not the same: {difference}.",
         sizes="batch 2, 3, 16",
         difference="add is missing",
     )

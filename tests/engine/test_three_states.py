@@ -226,7 +226,7 @@ class Offset(nn.Module):
             Added(),
             "x: batch, _",
             "holds",
-            "Agrees at batch 0, 1, 3, 4; the re-exported graph differs: output: inputs add",
+            "Agrees at batch 0, 1, 3, 4; the re-exported graph is not the same: output: inputs add",
         ),
         (Offset(), "x: batch, _", "broken", "batch = 3: output 0: off by"),
         (Doubled(), None, "broken", "x: dim 0 is fixed at 3"),
