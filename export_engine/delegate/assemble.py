@@ -94,7 +94,7 @@ def delegate(
         title=backend.title,
         version=lowered.version,
         seconds=seconds,
-        kinds=find_kinds(attempt.program, _find_rewritable(ops)),
+        kinds=find_kinds(attempt.program, backend, _find_rewritable(ops)),
         ops=ops,
         partitions=_partitions(ops, graph.edges(), graph.find_calls(), times),
         splits=find_splits(lowered),
@@ -204,9 +204,9 @@ class _Graph:
         return verdict
 
 
-def _find_rewritable(ops: Sequence[DelegatedOp]) -> set[str]:
+def _find_rewritable(ops: Sequence[DelegatedOp]) -> list[DelegatedOp]:
     """The ops of the program that a rewrite may replace."""
-    return {op.origin for op in ops if not op.is_inside and not op.graph}
+    return [op for op in ops if not op.is_inside and not op.graph]
 
 
 def _iter_placements(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+import msgspec
 import torch
 
 from export_engine.attempt import Agreement, Exported
@@ -13,14 +14,21 @@ from export_engine.defects import log_internal_error
 from export_engine.delegate.assemble import Delegated, delegate
 from export_engine.delegate.backend import DelegationBackend
 from export_engine.delegate.graph_edit import GraphEdit, ProgramEdit
+from export_engine.delegate.program_rewrites import ProgramRewrite
 from export_engine.delegate.rewrite import Rewrite
-from export_engine.delegate.rewrite_kinds import REWRITES
+from export_engine.delegate.rewrite_kinds import (
+    REWRITES,
+    find_outside,
+    list_rewrites_of_programs,
+)
 from export_engine.describe import describe, describe_check
 from export_engine.error_text import format_with_type
 from export_engine.progress import Progress
-from export_engine.record import Delegation, LinePlace, TriedFix
+from export_engine.record import DelegatedOp, Delegation, LinePlace, TriedFix
+from export_engine.run import Origins
 from export_engine.verify import check
 
+AnyRewrite = Rewrite | ProgramRewrite
 SIZES = 5
 """At how many sizes a rewritten program is compared with eager."""
 
@@ -127,13 +135,13 @@ def find_fixes(
     Raises:
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    kinds = list(_applicable(before, attempt))
+    kinds = list(_applicable(before, attempt, backend))
     tried = []
     for number, rewrite in enumerate(kinds):
         if progress is not None:
             progress(Progress(number, len(kinds), rewrite.title, "fix"))
         fix = try_rewrites(attempt, backend, before, [rewrite])
-        if fix is not None and fix.gain.is_gain:
+        if fix is not None:
             tried.append(fix)
     return sorted(tried, key=lambda fix: (-fix.gain.flops, fix.gain.partitions))
 
@@ -151,21 +159,21 @@ def fix_all(
     Raises:
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    kinds = [rewrite for rewrite in _applicable(before, attempt) if rewrite.keeps_precision]
+    kinds = [each for each in _applicable(before, attempt, backend) if each.keeps_precision]
     if not kinds:
         return None
     if progress is not None:
         progress(Progress(0, len(kinds), "all rewrites together", "fix"))
     fix = try_rewrites(attempt, backend, before, kinds)
-    if fix is not None and fix.gain.is_gain and fix.is_lossless:
+    if fix is not None and fix.is_lossless:
         return fix
-    best, kept = None, list[Rewrite]()
+    best, kept = None, list[AnyRewrite]()
     for number, rewrite in enumerate(kinds):
         if progress is not None:
             progress(Progress(number + 1, len(kinds), rewrite.title, "fix"))
         fix = try_rewrites(attempt, backend, before, [*kept, rewrite])
-        is_better = fix is not None and fix.gain.is_gain and fix.is_lossless
-        if fix is not None and is_better and (best is None or fix.gain.flops >= best.gain.flops):
+        is_better = best is None or fix is None or fix.gain.flops >= best.gain.flops
+        if fix is not None and is_better and fix.is_lossless:
             best, kept = fix, [*kept, rewrite]
     return best
 
@@ -175,23 +183,32 @@ def try_kinds(
 ) -> DelegationFix | None:
     """Rewrites by kinds, named as `Rewrite.kind` is; see `try_rewrites`."""
     names = set(kinds)
-    chosen = [rewrite for rewrite in REWRITES if rewrite.kind in names]
-    return try_rewrites(attempt, backend, before, chosen)
+    chosen = [rewrite for rewrite in _rewrites_for(backend) if rewrite.kind in names]
+    return try_rewrites(attempt, backend, before, chosen, only_gains=False)
 
 
 def try_rewrites(
     attempt: Exported,
     backend: DelegationBackend,
     before: Delegation,
-    rewrites: Iterable[Rewrite],
+    rewrites: Iterable[AnyRewrite],
+    *,
+    only_gains: bool = True,
 ) -> DelegationFix | None:
     """Rewrites ops outside in a copy, lowers it, and compares it with eager.
+
+    Args:
+        attempt: the program's.
+        backend: that lowers it.
+        before: the delegation of the program as it is.
+        rewrites: the kinds, in the order in which they are tried on an op.
+        only_gains: a rewrite that gains nothing is not compared, and not returned.
 
     Returns:
         None where no op was rewritten, or the rewritten program cannot be lowered.
     """
     chosen = list(rewrites)
-    program, ops = rewrite_program(attempt.program, before, chosen)
+    program, ops = rewrite_program(attempt.program, backend, before, chosen)
     if not ops:
         return None
     exported = replace(attempt, program=program, agreement=None, kept=None, given="rewritten")
@@ -201,6 +218,17 @@ def try_rewrites(
         log_internal_error(error, f"lowering a program with {chosen[0].kind} rewritten")
         return None
     delegation = delegated.delegation
+    gain = Gain(
+        len(before.outside) - len(delegation.outside),
+        len(before.partitions),
+        len(delegation.partitions),
+        before.share_of_flops,
+        delegation.share_of_flops,
+        before.call,
+        delegation.call,
+    )
+    if only_gains and not gain.is_gain:
+        return None
     outside = {op.origin: op for op in before.outside}
     return DelegationFix(
         kind=", ".join(rewrite.kind for rewrite in chosen),
@@ -209,33 +237,66 @@ def try_rewrites(
         places=tuple(dict.fromkeys(outside[op].place for op in ops if op in outside)),
         program=program,
         delegated=delegated,
-        gain=Gain(
-            len(before.outside) - len(delegation.outside),
-            len(before.partitions),
-            len(delegation.partitions),
-            before.share_of_flops,
-            delegation.share_of_flops,
-            before.call,
-            delegation.call,
-        ),
+        gain=gain,
         agreement=_compare(exported),
         keeps_precision=all(rewrite.keeps_precision for rewrite in chosen),
     )
 
 
 def rewrite_program(
-    program: torch.export.ExportedProgram, before: Delegation, rewrites: Iterable[Rewrite]
+    program: torch.export.ExportedProgram,
+    backend: DelegationBackend,
+    before: Delegation,
+    rewrites: Iterable[AnyRewrite],
 ) -> tuple[torch.export.ExportedProgram, list[str]]:
-    """A copy in which ops outside are rewritten, and their names."""
-    outside = {op.origin for op in before.outside if not op.graph}
-    edit, chosen, done = ProgramEdit(program, outside), list(rewrites), list[str]()
-    for node in list(edit.program.graph.nodes):
-        if node.op != "call_function" or node.name not in outside:
+    """A copy in which ops outside are rewritten, and their names.
+
+    What a rewrite of the whole program puts in an op's place, rewrites of ops may replace.
+    """
+    outside = [op for op in before.outside if not op.graph]
+    made, chosen, done = program, list[Rewrite](), list[str]()
+    sources = Origins(program, nested=False)
+    for rewrite in rewrites:
+        if isinstance(rewrite, Rewrite):
+            chosen.append(rewrite)
             continue
-        name = node.name
-        if _put_first(chosen, edit, node):
-            done.append(name)
-    return edit.finish(), done
+        result = rewrite.try_on(find_outside(made, backend, outside))
+        if result is not None:
+            original = {node.name: sources.of(node) for node in made.graph.nodes}
+            made, names = result
+            done += [original[name] or name for name in names]
+            outside = _find_again(outside, program, made)
+    changed = {*done}
+    left = {op.origin for op in outside}
+    edit = ProgramEdit(made, left)
+    for node in list(edit.program.graph.nodes):
+        if node.op != "call_function" or node.name not in left:
+            continue
+        origin = sources.of(node) if changed else node.name
+        every = _OF_CERTAIN_OPS if origin in changed else chosen
+        if _put_first(every, edit, node):
+            done.append(origin or node.name)
+    return edit.finish(), list(dict.fromkeys(done))
+
+
+_OF_CERTAIN_OPS = [rewrite for rewrite in REWRITES if rewrite.ops]
+
+
+def _find_again(
+    outside: Sequence[DelegatedOp],
+    program: torch.export.ExportedProgram,
+    made: torch.export.ExportedProgram,
+) -> list[DelegatedOp]:
+    """The ops outside, each for every node that it became in a retraced program."""
+    sources, found = Origins(program, nested=False), dict[str, list[str]]()
+    for node in made.graph.nodes:
+        if node.op == "call_function":
+            found.setdefault(sources.of(node), []).append(node.name)
+    return [
+        msgspec.structs.replace(op, origin=name)
+        for op in outside
+        for name in found.get(op.origin, ())
+    ]
 
 
 def _put_first(chosen: Sequence[Rewrite], edit: ProgramEdit, node: torch.fx.Node) -> bool:
@@ -271,10 +332,18 @@ def _has_tensor(node: torch.fx.Node) -> bool:
     return isinstance(node.meta.get("val"), torch.Tensor)
 
 
-def _applicable(before: Delegation, attempt: Exported) -> Iterator[Rewrite]:
+def _rewrites_for(backend: DelegationBackend) -> tuple[AnyRewrite, ...]:
+    """All kinds, those of whole programs first."""
+    return (*list_rewrites_of_programs(backend), *REWRITES)
+
+
+def _applicable(
+    before: Delegation, attempt: Exported, backend: DelegationBackend
+) -> Iterator[AnyRewrite]:
     """The kinds that change at least one op outside."""
-    for rewrite in REWRITES:
-        if rewrite_program(attempt.program, before, [rewrite])[1]:
+    for rewrite in _rewrites_for(backend):
+        may_apply = not before.kinds or rewrite.kind in before.kinds
+        if may_apply and rewrite_program(attempt.program, backend, before, [rewrite])[1]:
             yield rewrite
 
 

@@ -23,7 +23,7 @@ from export_engine.delegate.executorch_names import WHY, rules_of
 from export_engine.process import undone
 from export_engine.record import BackendRule
 from export_engine.run import Origins
-from export_engine.torch_internals import is_edge_op, origins
+from export_engine.torch_internals import expression_of, is_edge_op, is_unbacked, origins
 
 REFUSED = "export_explorer_verdict"
 """The key of a reason in a node's meta, since nodes are copied while they are lowered."""
@@ -221,20 +221,20 @@ def _detail(frame: FrameType) -> str:
 def _describe_seen(what: str, node: Any, value: Any) -> str:
     named = f" {node.name}" if isinstance(node, torch.fx.Node) else ""
     if isinstance(value, torch.Tensor):
-        if what == "input" and _is_empty(value):
-            return f"{what}{named} is empty or has a data-dependent size"
+        if what == "input" and any(map(_is_unknown, value.shape)):
+            return f"{what}{named} has a data-dependent size"
+        if what == "input" and value.numel() == 0:
+            return f"{what}{named} is empty"
         return f"{what}{named} is {str(value.dtype).removeprefix('torch.')}"
     if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool | int | float):
         return f"{what}{named} is a size, not a tensor"
     return ""
 
 
-def _is_empty(value: torch.Tensor) -> bool:
-    try:
-        return bool(value.dtype.is_floating_point and value.numel() == 0)
-    except Exception as error:  # noqa: BLE001 - a size that depends on data has no answer
-        log_internal_error(error, "asking whether a tensor is empty")
-        return True
+def _is_unknown(size: int | torch.SymInt) -> bool:
+    """Whether a size depends on data."""
+    symbols = () if isinstance(size, int) else expression_of(size).free_symbols
+    return any(map(is_unbacked, symbols))
 
 
 def _statement(file: str, line: int) -> str:

@@ -187,20 +187,20 @@ def _replace_strided_slice(edit: GraphEdit, node: Node) -> Node | None:
 
 @_rewrite("max", "Take the maximum with keepdim=True", "max.dim", "amax.default")
 def _max(edit: GraphEdit, node: Node) -> Node | None:
-    source = shape_of(node.args[0])
-    dims = argument(node, 1, "dim")
-    keeps = argument(node, 2, "keepdim", False)
+    source, dims = shape_of(node.args[0]), argument(node, 1, "dim")
     dims = dims if isinstance(dims, list | tuple) else [dims]
-    if source is None or len(source) != _RANK or len(dims) != 1 or keeps:
+    if source is None or len(source) != _RANK or len(dims) != 1:
         return None
-    if str(node.target) == "aten.amax.default":
-        whole = edit.emit(_aten.max.dim, node.args[0], dims[0], True)
-        return edit.view(edit.emit(_getitem, whole, 0), shape_of(node) or [])
+    dim, is_picked = dims[0] % _RANK, str(node.target) == "aten.max.dim"
+    if dim not in _INNERMOST or (is_picked and dims[0] == dim and argument(node, 2, "keepdim")):
+        return None
     picks = [user for user in node.users if user.users]  # an index that nobody reads stays behind
-    if any(other_pick.target is not _getitem or other_pick.args[1] != 0 for other_pick in picks):
+    if is_picked and any(pick.target is not _getitem or pick.args[1] != 0 for pick in picks):
         return None
-    whole = edit.emit(_aten.max.dim, node.args[0], dims[0], True)
+    whole = edit.emit(_aten.max.dim, node.args[0], dim, True)
     values = edit.emit(_getitem, whole, 0)
+    if not is_picked:
+        return edit.view(values, shape_of(node) or [])
     for pick in picks:
         viewed = edit.view(values, shape_of(pick) or [])
         if viewed is None:
@@ -211,6 +211,8 @@ def _max(edit: GraphEdit, node: Node) -> Node | None:
 
 _RANK = 4
 """The rank that XNNPACK's rules for means and maxima ask for."""
+_INNERMOST = (2, 3)
+"""The dims that its compiler takes a maximum over, none of them as -1."""
 
 
 _getitem = operator.getitem

@@ -77,6 +77,22 @@ def register_fake(op: str, kernel: Callable[..., Any]) -> Callable[[], None]:
     return take_back
 
 
+def python_body_of(op: Any) -> Callable[..., Any] | None:
+    """The Python code of an op made by `torch.library.custom_op`; None for any other op."""
+    if not (torch_has.CUSTOM_OPS and torch_has.CUSTOM_OP_BODY):
+        return None
+    definition = torch_has.CUSTOM_OPS.value.get(operator_name(op))
+    body: Callable[..., Any] | None = torch_has.CUSTOM_OP_BODY.of(definition)
+    return body
+
+
+def decomposition_of(op: Any) -> Callable[..., Any] | None:
+    """What torch decomposes an op into where it is asked to; None where it has nothing."""
+    table = torch_has.DECOMPOSITION_TABLE.value if torch_has.DECOMPOSITION_TABLE else {}
+    function: Callable[..., Any] | None = table.get(op)
+    return function
+
+
 def _left_to_its_finalizer() -> None:
     """A library undoes its registrations when it is freed."""
 

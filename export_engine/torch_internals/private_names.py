@@ -382,6 +382,16 @@ CUSTOM_OP_NAME = Capability(
     "torch._library.custom_ops.CustomOpDef._qualname",
     "Fake kernels are not offered for ops made by torch.library.custom_op.",
 )
+CUSTOM_OP_BODY = Capability(
+    "torch._library.custom_ops.CustomOpDef._init_fn",
+    "No fix runs a custom op outside a delegate as the ops of its Python code.",
+    "delegate",
+)
+DECOMPOSITION_TABLE = Capability(
+    "torch._decomp.decomposition_table",
+    "No fix decomposes an op outside a delegate.",
+    "delegate",
+)
 
 # Tensors
 

@@ -26,7 +26,16 @@ from .table import Row
 from .zoo import MODELS, Model
 
 AUDIO = ("wav2vec2", "spectra")
-QUANTIZED = ("perceptron", "resnet", "transformer encoder")
+QUANTIZED = (
+    "perceptron",
+    "resnet",
+    "transformer encoder",
+    "unet",
+    "lstm",
+    "mobilenet-v2",
+    "convnext",
+    "vit",
+)
 BACKENDS = ("xnnpack", "openvino", "onnxruntime", "vulkan")
 COMPARED = ("perceptron", "lstm", "unet", "resnet", "transformer encoder", "spectra")
 """Models whose table of ops by backend is held against what lowering does."""
@@ -42,7 +51,7 @@ def run() -> list[Row]:
     chosen += [(named[name], True) for name in QUANTIZED if name in named]
     rows: list[Row] = []
     for model, is_quantized in chosen[::every]:
-        subject = f"{model.name}, quantized" if is_quantized else model.name
+        subject = f"{model.name} quantized" if is_quantized else model.name
         if only and subject not in only:
             continue
         of_model = list(_of_model(subject, model, is_quantized))

@@ -10,14 +10,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch.fx import Node
 
-from export_engine.delegate.builtin_backends.executorch_backend import lower_to_edge, quiet
+from export_engine.delegate.builtin_backends.executorch_backend import (
+    Answered,
+    asking,
+    lower_to_edge,
+    quiet,
+)
 from export_engine.delegate.reasons import REFUSED, Refusals
 from export_engine.record import DelegatedOp
 from export_engine.run import Origins
@@ -83,27 +88,10 @@ def _class_of(reason: str) -> str:
 
 def _ask(program: torch.export.ExportedProgram, partitioner: Any) -> Any:
     """The program as the partitioner sees it, with its tags."""
-    from executorch.exir.backend.partitioner import Partitioner
-
-    class Asking(Partitioner):  # type: ignore[misc] # ExecuTorch has no types
-        def ops_to_not_decompose(self, ep: Any) -> Any:
-            return partitioner.ops_to_not_decompose(ep)
-
-        def partition(self, exported_program: Any) -> Any:
-            partitioner.partition(exported_program)
-            raise _Seen(exported_program)
-
-    try:
-        lower_to_edge(program, Asking())
-    except _Seen as seen:
-        return seen.program
-    raise AssertionError("the partitioner was not asked")
-
-
-class _Seen(Exception):
-    def __init__(self, program: Any) -> None:
-        super().__init__()
-        self.program = program
+    asked = asking(partitioner)
+    with suppress(Answered):
+        lower_to_edge(program, asked)
+    return asked.program
 
 
 def _take_with_rules(edge: Any, targets: set[str]) -> set[str]:
@@ -295,7 +283,10 @@ def _only_values(node: Node, ep: Any) -> None:
 
 
 REMOVALS: tuple[tuple[str, Callable[[Node, Any], None]], ...] = (
-    (r"is a size, not a tensor|Symbolic reshape|invalid shape|data-dependent size", _fixed),
+    (
+        r"is a size, not a tensor|Symbolic reshape|invalid shape|data-dependent size|is empty",
+        _fixed,
+    ),
     (r"invalid dtype|mixed input dtypes|dtype conversion|output dtype|input dtype", _floats),
     (r"alpha != 1", _without_alpha),
     (r"tensor of rank|Unsupported input rank", _of_four),

@@ -177,6 +177,20 @@ def test_ops_in_branches_have_their_reason_and_line() -> None:
     assert relu.graph
 
 
+@pytest.mark.slow
+def test_a_data_dependent_size_is_said_whatever_its_bounds() -> None:
+    class First(nn.Module):
+        def forward(self, x: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
+            rows = count.item()
+            torch._check(rows >= 2)
+            torch._check(rows <= 8)
+            return torch.relu(x[:rows])
+
+    ex = explorer.explore(First(), (torch.randn(8, 8), torch.tensor(3)))
+    (op,) = (each for each in ex.delegate("xnnpack").outside if each.op == "aten.relu.default")
+    assert op.reason.endswith("has a data-dependent size"), op.reason
+
+
 def test_a_missing_kernel_is_what_the_runtime_fails_on() -> None:
     from executorch.exir import to_edge
     from executorch.runtime import Runtime

@@ -15,6 +15,16 @@ pytest.importorskip("executorch", reason="pip install '.[executorch]'")
 VARIES = "x: batch[2..16], _, _, _"
 
 
+@torch.library.custom_op("claims::scaled_tanh", mutates_args=())
+def scaled_tanh(x: torch.Tensor, scale: float) -> torch.Tensor:
+    return torch.tanh(x * scale) + x
+
+
+@scaled_tanh.register_fake
+def _(x: torch.Tensor, scale: float) -> torch.Tensor:
+    return torch.empty_like(x)
+
+
 class Planted(nn.Module):
     """A body around one op that is left outside."""
 
@@ -63,6 +73,8 @@ KINDS: dict[str, tuple[Callable[[Any, torch.Tensor], torch.Tensor], str | None]]
         VARIES,
     ),
     "constant": (lambda m, x: (x.exp() * m.rows.flip(0).clamp(max=5).float()).abs(), VARIES),
+    "custom op": (lambda m, x: scaled_tanh(x.exp(), 2.0).abs(), VARIES),
+    "decomposition": (lambda m, x: x.exp().log_softmax(-1).abs(), VARIES),
     "expand": (
         lambda m, x: (x.exp().mean((2, 3), keepdim=True).expand(-1, -1, 8, 8) + x).abs(),
         None,
@@ -71,7 +83,7 @@ KINDS: dict[str, tuple[Callable[[Any, torch.Tensor], torch.Tensor], str | None]]
     "split": (lambda m, x: sum(y.abs() for y in x.exp().chunk(2, 1)), None),
 }
 """A body for each kind, and what varies."""
-IN_MAKE_TEST = ("max",)
+IN_MAKE_TEST = ("max", "custom op")
 
 
 @pytest.mark.parametrize(
@@ -98,6 +110,22 @@ def test_a_rewrite_brings_the_op_in(kind: str) -> None:
     assert ex.session.entries[ex.session.current].step.startswith("For XNNPACK")
     again = ex.delegate("xnnpack")
     assert again.share == 1
+
+
+@pytest.mark.slow
+def test_a_pass_of_the_backend_brings_a_decomposed_pool_in() -> None:
+    pool = Planted(lambda m, x: functional.max_pool2d(x.exp(), 2).abs()).eval()
+    ex = explorer.explore(pool, (torch.randn(2, 4, 8, 8),), dynamic_shapes=VARIES)
+    ex.decompose()
+    found = ex.delegate("xnnpack")
+    (op,) = found.outside
+    assert op.op == "aten.max_pool2d_with_indices.default"
+    fix = found.autofix()
+    assert fix is not None
+    assert fix.kind == "RemoveGetItemPass"
+    assert fix.is_lossless, fix.agreement
+    assert not fix.delegation.outside
+    assert len(fix.delegation.partitions) == 1
 
 
 @pytest.mark.slow

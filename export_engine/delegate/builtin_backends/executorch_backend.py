@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from typing import Any
@@ -52,6 +52,11 @@ class AskedBackend:
     def partitioner(self) -> Any:
         """A new partitioner."""
         raise NotImplementedError
+
+    def rules(self) -> frozenset[str]:
+        """The ops that its rules are for: `add.Tensor`; empty where it is not made of rules."""
+        with quiet():
+            return frozenset(rules_of(self.partitioner()))
 
     @undone
     def listening(self, partitioner: Any) -> Iterator[None]:
@@ -103,7 +108,7 @@ class AskedBackend:
             with (
                 refusals.watching(partitioner),
                 self.listening(partitioner),
-                suppress(_Answered),
+                suppress(Answered),
             ):
                 lower_to_edge(program, asked)
         return asked.seen, refusals, partitioner
@@ -205,7 +210,9 @@ class LoweringBackend(AskedBackend):
                 yield node.name, verdict
 
 
-def lower_to_edge(program: torch.export.ExportedProgram, partitioner: Any) -> tuple[Any, list[str]]:
+def lower_to_edge(
+    program: torch.export.ExportedProgram, partitioner: Any, passes: Sequence[Any] = ()
+) -> tuple[Any, list[str]]:
     """Lowers a copy, and what was needed for it.
 
     Without ExecuTorch's check of ops where an op fails it, as its own message advises; with
@@ -217,7 +224,10 @@ def lower_to_edge(program: torch.export.ExportedProgram, partitioner: Any) -> tu
     while True:
         try:
             edge = to_edge_transform_and_lower(
-                copy_program(program), partitioner=[partitioner], **options
+                copy_program(program),
+                transform_passes=[*passes] or None,
+                partitioner=[partitioner],
+                **options,
             )
         except Exception as error:
             if type(error).__name__ == "SpecViolationError" and not options:
@@ -251,28 +261,30 @@ def quiet() -> Iterator[None]:
         yield
 
 
-class _Answered(Exception):
+class Answered(Exception):
     """A partitioner has answered, and nothing is to be lowered."""
 
 
 def asking(partitioner: Any) -> Any:
-    """A partitioner that asks another, keeps what it tagged as `seen`, and raises `_Answered`."""
+    """A partitioner that asks another, keeps what it tagged as `seen`, and raises `Answered`."""
     from executorch.exir.backend.partitioner import Partitioner
 
     class Asking(Partitioner):  # type: ignore[misc] # ExecuTorch has no types
         def __init__(self) -> None:
             super().__init__()
             self.seen: list[tuple[torch.fx.Node, str]] = []
+            self.program: Any = None
 
         def ops_to_not_decompose(self, ep: Any) -> Any:
             return partitioner.ops_to_not_decompose(ep)
 
         def partition(self, exported_program: Any) -> Any:
+            self.program = exported_program
             tagged = partitioner.partition(exported_program).tagged_exported_program
             for node in tagged.graph.nodes:
                 if node.op == "call_function":
                     self.seen.append((node, str(node.meta.get(_TAG, ""))))
-            raise _Answered
+            raise Answered
 
     return Asking()
 

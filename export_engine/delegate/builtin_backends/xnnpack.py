@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from export_engine.delegate.builtin_backends.executorch_backend import LoweringBackend
+from export_engine.delegate.builtin_backends.executorch_passes import PASSES
 
 
 class Xnnpack(LoweringBackend):
@@ -12,6 +13,7 @@ class Xnnpack(LoweringBackend):
 
     name = "xnnpack"
     title = "XNNPACK"
+    passes = PASSES
 
     def partitioner(self) -> Any:
         """The one that ExecuTorch's documentation uses."""
