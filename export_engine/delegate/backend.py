@@ -75,7 +75,11 @@ class Placement(NamedTuple):
 
 @runtime_checkable
 class DelegationBackend(Protocol):
-    """A backend that accepts or leaves ops of a program."""
+    """A backend that accepts or leaves ops of a program.
+
+    Two more members help rewrites of whole programs, where it has them: `rules()`, the names of the
+    ops that it has a rule for, `add.Tensor`, and `passes`, ProgramRewrites of its own.
+    """
 
     name: str
     """As in `ex.delegate("xnnpack")`."""

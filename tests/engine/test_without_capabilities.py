@@ -59,6 +59,8 @@ AFTER_EXPORT = {
     "torch._inductor.debug.reset_provenance_globals",
     "torch._inductor.decomposition.select_decomp_table",
     "torch._inductor.virtualized.V.set_fake_mode",
+    "torch._decomp.decomposition_table",
+    "torch._library.custom_ops.CustomOpDef._init_fn",
     "torch.onnx._internal.exporter._fx_passes.decompose_with_registry",
     "torch.onnx._internal.exporter._registration.ONNXRegistry",
 }
