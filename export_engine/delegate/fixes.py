@@ -251,7 +251,7 @@ def rewrite_program(
 ) -> tuple[torch.export.ExportedProgram, list[str]]:
     """A copy in which ops outside are rewritten, and their names.
 
-    What a rewrite of the whole program puts in an op's place, rewrites of ops may replace.
+    Rewrites of ops may replace the ops that one of the whole program emits.
     """
     outside = [op for op in before.outside if not op.graph]
     made, chosen, done = program, list[Rewrite](), list[str]()

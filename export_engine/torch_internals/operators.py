@@ -87,7 +87,7 @@ def python_body_of(op: Any) -> Callable[..., Any] | None:
 
 
 def decomposition_of(op: Any) -> Callable[..., Any] | None:
-    """What torch decomposes an op into where it is asked to; None where it has nothing."""
+    """The function that torch decomposes an op by if it is asked to; None where it has none."""
     table = torch_has.DECOMPOSITION_TABLE.value if torch_has.DECOMPOSITION_TABLE else {}
     function: Callable[..., Any] | None = table.get(op)
     return function
