@@ -248,7 +248,7 @@ class Exploration(OldNames):
         self._require("program")
         return make_table(self.session, self.session.current, backends)
 
-    def compile_stages(
+    def stages(
         self,
         backend: str = "inductor",
         *,
@@ -320,7 +320,7 @@ class Exploration(OldNames):
         self._require("program")
         return watch(self.session, self.session.current, device, inputs, sizes, progress, spill)
 
-    def compare_values(
+    def compare(
         self,
         other: Run = "eager",
         *,
@@ -370,7 +370,6 @@ class Exploration(OldNames):
         self._require("program")
         return Quantized(self.session, self.session.current)
 
-    @property
     def cost(self) -> Cost:
         """FLOPs, bytes and live memory as formulas of the named sizes. Nothing runs; `print` it.
 

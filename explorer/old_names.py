@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import Any, Self
+from typing import Any
 
 
 class _OldName:
@@ -52,15 +52,6 @@ def _saves(kind: str) -> _OldName:
 def _contracts_of(owner: Any) -> Callable[..., Any]:
     contracts = import_module("explorer.comparing.contracts")
     return partial(contracts.compare_contracts, owner.session)
-
-
-def _compare_with(owner: Any) -> Callable[..., Any]:
-    def compare(other: Any = "eager", **options: Any) -> Any:
-        if other == "contract":
-            return _contracts_of(owner)(**options)
-        return owner.compare_values(other, **options)
-
-    return compare
 
 
 def _layers_with(owner: Any) -> Callable[[Any], Any]:
@@ -112,19 +103,6 @@ class OldSaves:
     to_html = _rename("save")
 
 
-class OldCost:
-    """`ex.cost()`, when it was a method."""
-
-    def __call__(self) -> Self:
-        """The same object."""
-        warnings.warn(
-            "ex.cost() is now ex.cost; the old name will be removed in 0.2.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return self
-
-
 class OldSetNames:
     """Old members of a set of programs."""
 
@@ -140,13 +118,12 @@ class OldNames(OldSetNames):
     probe = _rename("accepts")
     watch = _rename("record_values")
     overlay = _rename("annotate")
-    compare = _OldName("compare_values()", _compare_with)
+    compare_values = _rename("compare")
     compare_contracts = _OldName('explorer.diff(ex, "ShapesSpec")', _contracts_of)
     compare_layers = _OldName("explorer.diff(whole, twin, layers=True)", _layers_with)
     diff = _OldName("explorer.diff()", _diff_with)
-    profile = _OldName("cost.measure()", lambda owner: owner.cost.measure)
+    profile = _OldName("cost().measure()", lambda owner: owner.cost().measure)
     delegation_table = _rename("op_table")
-    stages = _rename("compile_stages")
     dynamic_shapes = _rename("shapes_code")
     apply = _rename("apply_fixes")
     attempts = _OldName("session.attempts", lambda owner: owner.session.attempts)

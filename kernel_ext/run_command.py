@@ -202,12 +202,10 @@ def act(
             client = evaluate(command.on, names) if command.on else None
             exploration.run(command.run, command.backend, on=client, progress=progress)
         if command.profile:
-            exploration.cost.measure(command.run or "cpu", progress=progress)
+            exploration.cost().measure(command.run or "cpu", progress=progress)
         if command.stages:
             device = command.run or "cpu"
-            stages_result = exploration.compile_stages(
-                command.stages, device=device, progress=progress
-            )
+            stages_result = exploration.stages(command.stages, device=device, progress=progress)
             stages = "" if command.display else str(stages_result)
         if command.delegate:
             told = str(exploration.delegate(command.delegate, progress))

@@ -181,9 +181,7 @@ def show_stages(number: int) -> int:
 
     kind, shape = MODELS[number]
     model = kind().cuda().eval()
-    stages = explorer.explore(model, (torch.randn(shape, device="cuda"),)).compile_stages(
-        device="cuda"
-    )
+    stages = explorer.explore(model, (torch.randn(shape, device="cuda"),)).stages(device="cuda")
     print(stages)
     triton = [each for each in stages.kernels if each.name.startswith("triton_")]
     lines = [each for each in stages.kernels if each.lines]

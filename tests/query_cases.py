@@ -93,8 +93,8 @@ def made() -> Record:
     shapes = "x: batch, _"
     ex = explorer.explore(Net().eval(), (torch.randn(3, 4),), dynamic_shapes=shapes)
     ex.record_values()
-    ex.cost.measure()
-    ex.compare_values()
+    ex.cost().measure()
+    ex.compare()
     ex.annotate("cost", {"linear": 0.25, "linear_1": 0.75})
     ex.annotate("note", {"relu": "the first", "add": "the second"})
     ex.annotate("two words", {"relu": "#1a64c4"})

@@ -262,7 +262,7 @@ def run(telling: Telling) -> Came:
 
 
 def profile(telling: Telling) -> Came:
-    costs = telling.small().cost.measure()
+    costs = telling.small().cost().measure()
     assert str(costs)
     return Came(True)
 

@@ -72,7 +72,7 @@ def run(file: Path) -> None:
 def compile_stages(file: Path) -> None:
     """Compiled, with its kernels timed."""
     ex = classify()
-    ex.compile_stages()
+    ex.stages()
     ex.save(file)
 
 

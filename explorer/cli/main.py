@@ -351,11 +351,11 @@ def _measure(explored: Exploration, asked: argparse.Namespace) -> None:
     if explored.ok and (asked.run or asked.backend or asked.ready):
         explored.run(device, asked.backend)
     if explored.ok and asked.profile:
-        explored.cost.measure(device)
+        explored.cost().measure(device)
     if explored.ok and asked.delegate:
         _say(explored.delegate(asked.delegate))
     if explored.ok and asked.stages:
-        _say(explored.compile_stages(asked.stages, device=device))
+        _say(explored.stages(asked.stages, device=device))
 
 
 def _say(what: object) -> None:

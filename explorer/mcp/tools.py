@@ -272,7 +272,7 @@ class Tools:
             trusted: see verify.
         """
         explored = self._find(program, trusted)
-        text = str(explored.compile_stages(backend, progress=self._progress))
+        text = str(explored.stages(backend, progress=self._progress))
         return Answer(text, {"program": program, "text": text})
 
     def delegate(self, program: str, backend: str = "xnnpack", trusted: bool = False) -> Answer:
@@ -343,7 +343,7 @@ class Tools:
             program: a handle, `p1`.
             sizes: values of the named sizes, {"batch": 8}; without them, formulas.
         """
-        cost = self._find(program).cost
+        cost = self._find(program).cost()
         if sizes:
             at = cost.at(sizes)
             facts = {

@@ -52,7 +52,7 @@ def explore(
             checks that need values are skipped. The module itself is unchanged.
         joint: trace a training step, a call that returns a loss, with autograd's backward pass.
             Nothing is trained. The result is a graph: it can be read, queried, compared, counted
-            (`.cost`) and saved as a page. Its overlay `pass` labels each op as forward, or with
+            (`.cost()`) and saved as a page. Its overlay `pass` labels each op as forward, or with
             the op whose gradient it computes: `overlay.pass:backward*` in a query. Modules among
             the arguments count as the function's own. No other option works with it.
         title: the call's title; `model(...)` by default.

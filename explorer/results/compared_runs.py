@@ -1,4 +1,4 @@
-"""Compares a run of a session's program with another, op by op: `ex.compare_values()`."""
+"""Compares a run of a session's program with another, op by op: `ex.compare()`."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
-"""The cost of a program at any sizes, from its Record: `ex.cost`."""
+"""The cost of a program at any sizes, from its Record: `ex.cost()`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from explorer.old_names import OldCost
 from explorer.session.session import Session
 from explorer.text.cost_text import format_cost
 from explorer.text.escape import harmless
@@ -99,7 +98,7 @@ class Estimate:
         )
 
 
-class Cost(OldCost):
+class Cost:
     """FLOPs, bytes, parameters and live memory as formulas of the named sizes. `print` it.
 
     Nothing was run. `cost.at(batch=8)` returns numbers.

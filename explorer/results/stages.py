@@ -1,4 +1,4 @@
-"""The stages of a compiled program, from lines to kernels and times: `ex.compile_stages()`."""
+"""The stages of a compiled program, from lines to kernels and times: `ex.stages()`."""
 
 from __future__ import annotations
 

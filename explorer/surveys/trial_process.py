@@ -77,7 +77,7 @@ def _export_small_models() -> None:
         if not explored.ok:
             explored.autofix()
         if explored.ok:
-            _ = explored.cost
+            _ = explored.cost()
             _compare(explored)
 
 
@@ -161,7 +161,7 @@ class _Known:
 
     def _report_export(self, explored: Exploration) -> None:
         record = explored.record
-        cost = explored.cost
+        cost = explored.cost()
         self._say(
             outcome="fixed" if record.fixed_by else "exported",
             stage="check",

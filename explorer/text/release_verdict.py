@@ -421,5 +421,5 @@ def _values(record: Record) -> Iterator[ReleaseItem]:
     pairs = record.pairs
     if pairs is None or pairs.other != "eager" or pairs.agrees:
         return
-    command = "print(ex.compare_values())"
+    command = "print(ex.compare())"
     yield ReleaseItem("values", "open", pairs.sentence, command, "values differ", "≠")

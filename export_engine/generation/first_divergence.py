@@ -154,7 +154,7 @@ def _op_of(
     op = _first(compared, record)
     return op._replace(
         sentence=f"the exported program matches, and in {title} {op.sentence}. "
-        f'kit["{name}"].compare_values("{backend}") lists its ops; a different backend may match'
+        f'kit["{name}"].compare("{backend}") lists its ops; a different backend may match'
     )
 
 

@@ -86,8 +86,8 @@ ALSO = {"scope": "module", "target": "op", "stack": "file"}
 """Other names for some."""
 LACKS: dict[str, str] = {
     "watch": "needs a watched run: Watch in the Values pane, or .record_values()",
-    "pairs": "needs two runs: Compare in the Values pane, or .compare_values()",
+    "pairs": "needs two runs: Compare in the Values pane, or .compare()",
     "delegation": "needs a delegation: Lower in the Delegate pane, or .delegate()",
-    "profile": "needs a profile: Profile in the Runs pane, or .cost.measure()",
+    "profile": "needs a profile: Profile in the Runs pane, or .cost().measure()",
 }
 """The message for a field whose `needs` is missing."""

@@ -111,7 +111,7 @@ def _count(name: str) -> tuple[str, list[bool], bool]:
     ex, program = _exported(name, torch.float32)
     if not ex.ok:
         return name, [False], False
-    flops, cost = [], ex.cost
+    flops, cost = [], ex.cost()
     for step in range(STEPS):
         sizes = sizes_at(ex, step)
         counter = FlopCounterMode(display=False)
@@ -120,7 +120,7 @@ def _count(name: str) -> tuple[str, list[bool], bool]:
         flops.append(cost.at(sizes).torch_flops == counter.get_total_flops())
     sizes = sizes_at(ex, len(name) % STEPS)
     static = explorer.explore(program, (), inputs_at(ex, sizes))
-    return name, flops, static.ok and _numbers(static.cost.at()) == _numbers(cost.at(sizes))
+    return name, flops, static.ok and _numbers(static.cost().at()) == _numbers(cost.at(sizes))
 
 
 def _numbers(at: CostAt) -> tuple[int, ...]:
@@ -134,7 +134,7 @@ def _close_peaks(name: str) -> Iterator[tuple[str, bool]]:
             sizes = sizes_at(ex, step)
             inputs = inputs_at(ex, sizes)
             measured = peak_of(lambda inputs=inputs, call=program: call(**inputs))
-            told = ex.cost.at(sizes).peak_bytes
+            told = ex.cost().at(sizes).peak_bytes
             yield f"{name} {dtype}", abs(told - measured) <= _CLOSE * measured
 
 

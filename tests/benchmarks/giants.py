@@ -104,7 +104,7 @@ def _export_bare(config: Any) -> int:
 def _explore(config: Any) -> int:
     ex = explorer.explore_config(config)
     ex._repr_mimebundle_()
-    ex.cost.at(batch=1, seq=4096)
+    ex.cost().at(batch=1, seq=4096)
     return len(ex.record.graphs[0].name)
 
 

@@ -146,7 +146,7 @@ def _of_model(model: Model) -> list[Row]:
     torch.manual_seed(0)
     try:
         args, kwargs = model.call(**model.sizes)
-        stages = explorer.explore(model.build(), args, kwargs, title=model.name).compile_stages()
+        stages = explorer.explore(model.build(), args, kwargs, title=model.name).stages()
     except Exception as error:  # noqa: BLE001 - a package that is not here, or what does not compile
         said = " ".join(str(error).split())[:160]
         return [Row(model.name, "stages", None, means=f"{type(error).__name__}: {said}")]

@@ -64,7 +64,7 @@ def test_every_tab_of_a_program(
     ex = explorer.explore(case.model, case.args, dynamic_shapes=case.shapes)
     ex.verify(sizes=2)
     ex.run()
-    ex.cost.measure()
+    ex.cost().measure()
     page = _opened(context, ex.save(tmp_path / "report.html"), width)
     axe.check_both(page, "as it opens", "html")
     unfold_outline(page)

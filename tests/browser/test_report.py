@@ -27,7 +27,7 @@ class Undecided(torch.nn.Module):
 
 def test_forced_colours_keep_what_colours_say(browser: Browser, tmp_path: Path) -> None:
     ex = explorer.explore(torch.nn.ReLU(), (torch.ones(3),))
-    ex.cost.measure()
+    ex.cost().measure()
     failed = explorer.explore(Undecided(), (torch.ones(3),), title="undecided(x)")
     context = browser.new_context(forced_colors="active", color_scheme="dark")
     page = context.new_page()

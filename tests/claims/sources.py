@@ -276,7 +276,7 @@ COLUMNS: dict[str, Callable[[Any], bool]] = {
     "Verify": lambda ex: len(ex.verify(2).guarantees) > 0,
     "Run": lambda ex: len(ex.run().rows) > 0,
     "Watch": lambda ex: ex.record_values() is not None,
-    "Compare": lambda ex: ex.compare_values("bfloat16") is not None,
+    "Compare": lambda ex: ex.compare("bfloat16") is not None,
 }
 """Each as a user does it."""
 

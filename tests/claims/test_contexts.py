@@ -336,7 +336,7 @@ def test_what_was_exported_in_inference_mode_is_checked_in_it_and_elsewhere(
         assert ex.verify(2).ok
     assert ex.verify(2).ok
     assert ex.run(backend="program").ok
-    assert ex.compare_values().ok
+    assert ex.compare().ok
     assert not torch.is_inference_mode_enabled()
     assert torch.is_grad_enabled()
     assert not model.calls.any()
@@ -345,7 +345,7 @@ def test_what_was_exported_in_inference_mode_is_checked_in_it_and_elsewhere(
 def test_values_are_compared_without_the_contexts_of_the_caller() -> None:
     ex = explorer.explore(Casts(), (X,))
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        compared = ex.compare_values()
+        compared = ex.compare()
     assert compared.ok, compared.sentence
 
 

@@ -35,14 +35,14 @@ def attends() -> explorer.Exploration:
 
 
 def test_attention_overtakes_where_the_formulas_cross(attends: explorer.Exploration) -> None:
-    (found,) = attends.cost.overtakings("seq")
+    (found,) = attends.cost().overtakings("seq")
     assert (found.less, found.more) == ("linear", "scaled_dot_product_attention")
     # 2*32*32 of the layer and 4*seq*32 of attention, for each row
     assert found.at == 17
 
 
 def test_the_largest_size_that_fits_is_the_last_one(attends: explorer.Exploration) -> None:
-    cost = attends.cost
+    cost = attends.cost()
     largest = cost.largest("seq", 0.01, batch=4)
     assert largest is not None
     assert cost.at(batch=4, seq=largest).total_bytes <= 10**7
@@ -53,11 +53,11 @@ def test_the_largest_size_that_fits_is_the_last_one(attends: explorer.Exploratio
 
 
 def test_an_estimate_is_called_one(attends: explorer.Exploration) -> None:
-    estimate = attends.cost.on((1e12, 1e9), batch=8, seq=64)
+    estimate = attends.cost().on((1e12, 1e9), batch=8, seq=64)
     assert repr(estimate).startswith("Estimate, not measured: ")
     assert set(estimate.bound_by_memory) == set(estimate.per_op)  # 1,000 FLOPs a byte are not there
     assert estimate.seconds == pytest.approx(sum(estimate.per_op.values()))
-    assert attends.cost.on("A100").fits is True
+    assert attends.cost().on("A100").fits is True
     with pytest.raises(WrongArgument, match="There is no device 'B9'"):
         device_of("B9")
 
@@ -105,7 +105,7 @@ def test_a_loop_costs_so_much_an_iteration() -> None:
 
             return while_loop(goes_on, halve, (x,))[0]
 
-    cost = explorer.explore(Halves(), (torch.rand(4, 4),)).cost
+    cost = explorer.explore(Halves(), (torch.rand(4, 4),)).cost()
     (loop,) = cost.loops
     assert loop.flops is not None
     assert loop.flops.at(()) == 2 * 64 + 16 + 16 + 1
@@ -152,7 +152,7 @@ def test_the_tensors_at_the_peak_are_named(name: str) -> None:
     assert large == wanted
     kept = {ex.record.strings[graph.name[tensor.node]] for tensor in peak.waiting}
     assert kept == WAITING.get(name, set())
-    assert all(f"of {node} (" in repr(ex.cost) for node in kept)
+    assert all(f"of {node} (" in repr(ex.cost()) for node in kept)
 
 
 @pytest.mark.slow
@@ -172,7 +172,7 @@ def test_the_peak_of_a_language_model_is_what_a_run_allocates(rows: int) -> None
     ids = torch.zeros(2, 16, dtype=torch.long)
     model = LlamaForCausalLM(config).eval()
     ex = explorer.explore(model, (), {"input_ids": ids}, dynamic_shapes="input_ids: batch, seq")
-    told = ex.cost.at(batch=3, seq=rows).peak_bytes
+    told = ex.cost().at(batch=3, seq=rows).peak_bytes
     program = ex.program.module()
     given = {"input_ids": torch.zeros(3, rows, dtype=torch.long)}
     assert told == pytest.approx(peak_of(lambda: program(**given)), rel=0.01)
@@ -207,13 +207,13 @@ def test_what_is_saved_for_the_backward_pass_is_what_autograd_saves(
         loss = model(x)
     given = {each.untyped_storage().data_ptr() for each in (x, *model.parameters())}
     saved = sum(size for at, size in kept.items() if at not in given)
-    training = step.cost.training
+    training = step.cost().training
     assert training.at(training.saved_bytes) == saved
     assert loss.requires_grad
 
 
 def test_a_step_is_split_into_its_passes(step: explorer.Exploration) -> None:
-    cost = step.cost
+    cost = step.cost()
     training = cost.training
     assert training.forward.flops + training.backward.flops == cost.flops
     assert training.at(training.forward.flops) > 2 * 8 * (2 * 16 * 64 + 16 * 32)
@@ -224,8 +224,8 @@ def test_a_step_is_split_into_its_passes(step: explorer.Exploration) -> None:
 
 
 def test_checkpointing_a_module_saves_what_only_it_keeps(step: explorer.Exploration) -> None:
-    assert step.cost.unknown == {}
-    training = step.cost.training
+    assert step.cost().unknown == {}
+    training = step.cost().training
     first = training.checkpointing("first")
     assert training.at(first.saved) == 8 * 64 * 4  # of relu; `second` reads its own result
     assert training.at(first.flops) == 2 * 8 * 2 * 16 * 64 + 8 * 64
@@ -235,14 +235,14 @@ def test_checkpointing_a_module_saves_what_only_it_keeps(step: explorer.Explorat
 
 def test_a_program_without_a_backward_pass_is_no_step(attends: explorer.Exploration) -> None:
     with pytest.raises(WrongArgument, match="has no backward pass"):
-        _ = attends.cost.training
+        _ = attends.cost().training
 
 
 def test_this_machine_is_measured(attends: explorer.Exploration) -> None:
     here = measure_device()
     assert here.flops > 10**8
     assert here.bandwidth > 10**7
-    assert "cpu, measured" in repr(attends.cost.on(here))
-    assert "cpu, measured" in repr(attends.cost.on("cpu"))
+    assert "cpu, measured" in repr(attends.cost().on(here))
+    assert "cpu, measured" in repr(attends.cost().on("cpu"))
     with pytest.raises(WrongArgument):
-        attends.cost.on("xpu:99")
+        attends.cost().on("xpu:99")

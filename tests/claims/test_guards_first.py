@@ -159,13 +159,13 @@ def test_values_of_a_backend_are_asked_of_no_other_inputs() -> None:
     ex = explorer.explore(nn.Linear(3, 2), (torch.ones(4, 3),))
 
     with pytest.raises(FixError, match=r"input\.shape\[0\] is 2|rejects these inputs"):
-        ex.compare_values("reckless", inputs=(torch.ones(2, 3),))
+        ex.compare("reckless", inputs=(torch.ones(2, 3),))
     with pytest.raises(FixError, match=r"rejects these inputs: input\.shape\[0\] is 2"):
-        ex.cost.measure(inputs=(torch.ones(2, 3),))
+        ex.cost().measure(inputs=(torch.ones(2, 3),))
     with pytest.raises(FixError, match=r"rejects these inputs: input\.shape\[0\] is 2"):
         ex.record_values(inputs=(torch.ones(2, 3),))
     with pytest.raises(FixError, match=r"rejects these inputs: input\.shape\[0\] is 2"):
-        ex.compare_values(inputs=(torch.ones(2, 3),))
+        ex.compare(inputs=(torch.ones(2, 3),))
     with pytest.raises(FixError, match=r"rejects these inputs: .*float64"):
         ex.record_values(inputs=(torch.ones(4, 3, dtype=torch.float64),))
 

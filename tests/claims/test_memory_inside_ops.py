@@ -178,4 +178,4 @@ def test_the_peak_is_what_a_run_allocates(name: str, dtype: torch.dtype) -> None
     ex = explorer.explore(model, (x,))
     assert ex.ok, ex
     program = ex.program.module()
-    assert ex.cost.at().peak_bytes == pytest.approx(counting.peak_of(lambda: program(x)), rel=0.1)
+    assert ex.cost().at().peak_bytes == pytest.approx(counting.peak_of(lambda: program(x)), rel=0.1)

@@ -198,7 +198,7 @@ def test_it_opens_and_whatever_needs_no_call_works(name: str, tmp_path: Path) ->
     assert record.scopes or any(stack >= 0 for stack in record.graphs[0].stack)
     assert explorer.diff(ex, ex).diff.identical
     assert ex.save(tmp_path / "x.html").stat().st_size > 10_000
-    assert "bytes moved" in str(ex.cost)
+    assert "bytes moved" in str(ex.cost())
     given = next(iter(programs_in(program)), None)
     if given is not None:
         try:

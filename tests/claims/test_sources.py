@@ -59,7 +59,7 @@ def test_an_edge_op_is_the_aten_op_that_it_comes_from(tmp_path: Path) -> None:
     assert isinstance(after, explorer.Exploration)
     ops = {target.name: target for target in after.record.targets}
     assert ops["aten.relu.default"].schema
-    assert after.cost.flops
+    assert after.cost().flops
     pairs = explorer.diff(before, after).diff.graphs[0].pairs
     names = [_op(before, pair.before) for pair in pairs if pair.why == "provenance"]
     assert names == ["aten.add.Tensor", "aten.relu.default"]

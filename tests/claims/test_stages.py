@@ -67,7 +67,7 @@ def explored() -> explorer.Exploration:
 
 @pytest.fixture(scope="module")
 def stages(explored: explorer.Exploration) -> StagesResult:
-    return explored.compile_stages()
+    return explored.stages()
 
 
 def planted_line(name: str) -> int:
@@ -136,7 +136,7 @@ class Several(nn.Module):
 @pytest.mark.thorough
 def test_of_several_lines_each_is_named_once_with_its_reason() -> None:
     args = (torch.randn(16, 16), torch.randn(2, 4, 8, 8))
-    stages = explorer.explore(Several(), args).compile_stages()
+    stages = explorer.explore(Several(), args).stages()
     reasons = [
         (stages.data.lines[line].line, remark.kind)
         for remark in stages.data.remarks
@@ -241,9 +241,9 @@ def test_an_option_that_inductor_does_not_have_is_refused_before_compiling(
     explored: explorer.Exploration,
 ) -> None:
     with pytest.raises(FixError, match="no option 'max_autotun'"):
-        explored.compile_stages(options={"max_autotun": True})
+        explored.stages(options={"max_autotun": True})
     with pytest.raises(FixError, match="'tvm' has no stages"):
-        explored.compile_stages("tvm")
+        explored.stages("tvm")
 
 
 PRINTED = """
@@ -576,7 +576,7 @@ def test_onnx_runtime_tells_its_nodes_with_ops_lines_and_times() -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     torch.manual_seed(0)
     ex = explorer.explore(Planted().eval(), (torch.randn(16, 16),))
-    stages = ex.compile_stages("onnx")
+    stages = ex.stages("onnx")
     record = ex.record
     check_record(record)
     assert [graph.name for graph in stages.data.graphs] == ["runtime"]
@@ -592,7 +592,7 @@ def test_onnx_runtime_tells_its_nodes_with_ops_lines_and_times() -> None:
     assert any("This backend does not expose" in text for text in stages.data.left_out)
     assert "runtime nodes" in str(stages.kernel(computed["sort"].name))
     with pytest.raises(FixError, match="no Inductor options"):
-        ex.compile_stages("onnx", options={"max_autotune": True})
+        ex.stages("onnx", options={"max_autotune": True})
 
 
 class Other(nn.Module):
@@ -609,7 +609,7 @@ def test_openvino_tells_its_layers_with_ops_lines_and_times(
     pytest.importorskip("openvino", reason="openvino is not installed")
     torch.manual_seed(0)
     ex = explorer.explore(Planted().eval(), (torch.randn(16, 16),))
-    stages = ex.compile_stages("openvino")
+    stages = ex.stages("openvino")
     check_record(ex.record)
     computed = {
         name: kernel for kernel in stages.kernels for name in stages.kernel(kernel.name).nodes
@@ -622,7 +622,7 @@ def test_openvino_tells_its_layers_with_ops_lines_and_times(
     assert all(kernel.microseconds >= 0 for kernel in stages.kernels)
     backend = sys.modules["export_engine.run.builtin_backends.openvino"]
     monkeypatch.setattr(backend, "_decode", backend.without_decoder)
-    again = ex.compile_stages("openvino")
+    again = ex.stages("openvino")
     named = {name for kernel in again.kernels for name in again.kernel(kernel.name).nodes}
     assert {"linear", "sort", "exp"} <= named  # by equal names
 
@@ -642,9 +642,7 @@ class Portable(nn.Module):
 @pytest.mark.thorough
 def test_executorch_tells_its_instructions_with_ops_lines_and_times() -> None:
     pytest.importorskip("executorch.devtools", reason="executorch is not installed")
-    stages = explorer.explore(Portable().eval(), (torch.randn(16, 16),)).compile_stages(
-        "executorch"
-    )
+    stages = explorer.explore(Portable().eval(), (torch.randn(16, 16),)).stages("executorch")
     delegate, cumsum = stages.kernels
     assert delegate.calls.startswith("XnnpackBackend: Fully Connected")
     assert {"linear", "relu"} <= set(stages.kernel(delegate.name).nodes)
@@ -744,7 +742,7 @@ class Branch(nn.Module):
 
 @pytest.mark.slow
 def test_a_program_with_sizes_of_data_and_a_branch_is_compiled_whole() -> None:
-    stages = explorer.explore(Branch(), (torch.ones(3),)).compile_stages()
+    stages = explorer.explore(Branch(), (torch.ones(3),)).stages()
     targets = {stages.data.graphs[-1].targets[op] for kernel in stages.kernels for op in kernel.ops}
     assert {"aten.nonzero.default", "higher_order.cond"} <= targets
     assert not stages.data.removed

@@ -63,7 +63,7 @@ class Step:
             return timed(kernels, call, *rest)
 
         patch.setattr(compiled, "time_kernels", watch)
-        self.stages = self.explored.compile_stages()
+        self.stages = self.explored.stages()
 
 
 @pytest.fixture(scope="module")
@@ -156,18 +156,18 @@ def kernels_in(code: str) -> list[str]:
 @pytest.mark.slow
 def test_what_a_training_step_cannot_be_compiled_by_is_refused(step: Step) -> None:
     with pytest.raises(FixError, match="Only inductor compiles"):
-        step.explored.compile_stages("aoti")
+        step.explored.stages("aoti")
     with pytest.raises(FixError, match="with the inputs that it was traced with"):
-        step.explored.compile_stages(inputs=(X,))
+        step.explored.stages(inputs=(X,))
     with pytest.raises(FixError, match="compiles only with its inputs"):
-        explorer.view(joint_graph()).compile_stages()
+        explorer.view(joint_graph()).stages()
 
 
 @pytest.mark.slow
 def test_a_kernel_that_only_copies_inputs_belongs_to_the_call_that_reads_them() -> None:
     model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 4, 3))
     call = (model, torch.randn(2, 3, 8, 8), torch.randint(0, 4, (2, 4, 4)))
-    stages = explorer.explore(loss_fn, call, joint=True).compile_stages()
+    stages = explorer.explore(loss_fn, call, joint=True).stages()
     for kernel in stages.kernels:
         assert kernel.ops, kernel.name
         assert kernel.nodes, kernel.name

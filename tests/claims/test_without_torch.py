@@ -50,8 +50,8 @@ ex = explorer.load(sys.argv[1])
 print(ex)
 print(explorer.diff(ex, sys.argv[1]))
 print(ex.query("op:relu"))
-print(ex.cost)
-print("numbers", ex.cost.at().flops, ex.cost.at().bytes, ex.cost.at().peak_bytes)
+print(ex.cost())
+print("numbers", ex.cost().at().flops, ex.cost().at().bytes, ex.cost().at().peak_bytes)
 print(*(ex.view(pane=pane) for pane in ("signature", "source", "code", "shapes", "graph")))
 print(ex.findings)
 assert "relu" in ex._repr_mimebundle_()["text/html"]
@@ -67,7 +67,7 @@ ex.save(sys.argv[3])
     assert done.returncode == 0, done.stderr
     assert "Identical up to names" in done.stdout
     assert "FLOPs" in done.stdout
-    at = explorer.load(saved).cost.at()  # with torch
+    at = explorer.load(saved).cost().at()  # with torch
     assert f"numbers {at.flops} {at.bytes} {at.peak_bytes}" in done.stdout
     assert (tmp_path / "page.html").stat().st_size > 100_000
     assert json.loads((tmp_path / "record.json").read_bytes())["title"] == saved.name

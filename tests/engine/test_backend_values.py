@@ -110,7 +110,7 @@ def ex(monkeypatch: pytest.MonkeyPatch) -> Exploration:
 
 @pytest.mark.slow
 def test_the_op_at_which_a_backend_parts_is_named(ex: Exploration) -> None:
-    found = ex.compare_values("wrong")
+    found = ex.compare("wrong")
 
     assert (found.first, found.worst) == ("gelu", "gelu")
     assert "The error starts at `gelu`" in found.sentence
@@ -137,7 +137,7 @@ def test_a_generation_that_a_backend_gets_wrong_names_its_op_and_what_to_do(
 
     said = found("wrong")
     assert said.startswith("the exported program matches, and in Wrong the error starts at `gelu`")
-    assert 'kit["decode"].compare_values("wrong") lists its ops' in said
+    assert 'kit["decode"].compare("wrong") lists its ops' in said
     assert found("program") == "every op of the exported program matches there"
     assert "is unknown: torch.compile inductor does not expose per-op values" in found("inductor")
     monkeypatch.setattr(Wrong, "off", 1.0)
@@ -153,7 +153,7 @@ def test_a_backend_that_is_right_raises_no_alarm(
     assert model is not None
     before = {name: each.clone() for name, each in model.target.state_dict().items()}
 
-    assert ex.compare_values("wrong").ok
+    assert ex.compare("wrong").ok
 
     for name, each in model.target.state_dict().items():
         assert torch.equal(each, before[name])
@@ -168,7 +168,7 @@ def test_a_backend_that_fails_says_why(ex: Exploration, monkeypatch: pytest.Monk
     with pytest.raises(
         explorer.errors.FixError, match="Wrong cannot compile this program: no kernel"
     ):
-        ex.compare_values("wrong")
+        ex.compare("wrong")
 
 
 NEEDED = {"onnx": "onnxruntime", "executorch": "executorch", "aoti": "torch"}

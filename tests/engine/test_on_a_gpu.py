@@ -46,7 +46,7 @@ def test_a_fixed_program_of_a_model_on_the_gpu_runs_there_and_on_the_cpu() -> No
     assert found.ok
     assert found.verify(3).ok
     assert found.run(["cuda", "cpu"]).ok
-    assert found.cost.measure("cuda").profile.total > 0
+    assert found.cost().measure("cuda").profile.total > 0
     assert "cuda:0" in repr(found.record_values(device="cuda"))
     assert next(model.parameters()).is_cuda
 
@@ -135,7 +135,7 @@ def test_exporting_a_model_on_the_cpu_does_not_start_cuda() -> None:
     code = (
         "import torch, explorer\n"
         "ex = explorer.explore(torch.nn.ReLU(), (torch.ones(2),))\n"
-        "ex.run(); ex.record_values(); ex.cost.measure()\n"
+        "ex.run(); ex.record_values(); ex.cost().measure()\n"
         "assert not torch.cuda.is_initialized()\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -149,6 +149,6 @@ def test_models_are_verified_where_the_default_device_is_the_gpu() -> None:
         found = explorer.explore(model, (torch.randn(3, 8),), dynamic_shapes="input: batch, _")
         assert found.verify(3).ok
         assert found.run(["cuda", "cpu"]).ok
-        found.compare_values("bfloat16", device="cuda")
+        found.compare("bfloat16", device="cuda")
     finally:
         torch.set_default_device(before)

@@ -121,7 +121,7 @@ def test_float16_says_which_ops_leave_its_range(made: Made) -> None:
 
     result = explorer.explore(Large(), (torch.arange(1.0, 5.0),))
 
-    found = result.compare_values("float16")
+    found = result.compare("float16")
 
     lost = found.out_of_range
     assert set(lost) == {"mul_1", "mul_2"}
@@ -151,7 +151,7 @@ def test_a_program_that_writes_to_views_has_clean_pairs_in_any_dtype() -> None:
     assert any(each.mutates for each in result.record.targets)
 
     for other in (result.program, "bfloat16", "eager"):
-        found = result.compare_values(other)
+        found = result.compare(other)
         assert found.ok, f"{other}: {found.sentence}"
 
 
@@ -180,17 +180,17 @@ def test_from_python(made: Made) -> None:
     model, x = made.request.target, made.request.args[0]
     result = explorer.explore(model, (x,))
 
-    assert result.compare_values().ok
-    assert result.compare_values("decomposed").ok
+    assert result.compare().ok
+    assert result.compare("decomposed").ok
     assert len(result.session.entries) == 2
     assert result.session.current == 0
-    assert result.compare_values(result.program).ok
+    assert result.compare(result.program).ok
     with pytest.raises(explorer.errors.FixError, match="not a run to compare with"):
-        result.compare_values(3)
+        result.compare(3)
     with pytest.raises(explorer.errors.FixError, match="Compare its outputs"):
-        result.compare_values("inductor")
+        result.compare("inductor")
     with pytest.raises(explorer.errors.FixError, match="tabel"):
-        result.compare_values("tabel")
+        result.compare("tabel")
 
 
 def test_signal_to_noise_is_what_torch_ao_ns_computes() -> None:
@@ -221,7 +221,7 @@ def test_sparse_tensors_and_8_bit_floats_are_watched_and_compared(
 ) -> None:
     result = explorer.explore(of, (torch.randn(4, 4),))
 
-    found = result.compare_values()
+    found = result.compare()
 
     assert found.ok, found.sentence
     run = result.record_values()

@@ -122,7 +122,7 @@ def test_a_weight_that_only_a_branch_reads_is_told_there(made: Made) -> None:
         broken.up.weight.mul_(1.3)
     result = explorer.explore(broken, made.request.args)
 
-    found = result.compare_values(made.program.exported.program)
+    found = result.compare(made.program.exported.program)
 
     assert found.first == found.worst == "true_fn.linear"
     one, other, _ = found.tensors("true_fn.linear")
@@ -136,7 +136,7 @@ class Loop(nn.Module):
 
 
 def test_how_many_turns_of_a_long_loop_were_compared_is_said() -> None:
-    found = explorer.explore(Loop(), (torch.randn(70, 2),)).compare_values("bfloat16")
+    found = explorer.explore(Loop(), (torch.randn(70, 2),)).compare("bfloat16")
 
     assert found.ok, found.sentence
     assert [each for each in found.left_out if "first 64 of 70 calls" in each]
@@ -188,6 +188,6 @@ class Cancels(nn.Module):
 
 
 def test_a_sum_that_cancels_is_noise() -> None:
-    found = explorer.explore(Cancels(), (torch.randn(64),)).compare_values("bfloat16")
+    found = explorer.explore(Cancels(), (torch.randn(64),)).compare("bfloat16")
 
     assert found.ok, found.sentence

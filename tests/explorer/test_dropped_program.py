@@ -88,7 +88,7 @@ ACTIONS: dict[str, Callable[[Exploration, Path], Any]] = {
     "attempts": lambda ex, _: [each.program for each in ex.session.attempts],  # type: ignore[attr-defined]
     "verify": lambda ex, _: ex.verify(1),
     "run": lambda ex, _: ex.run(),
-    "profile": lambda ex, _: ex.cost.measure(),
+    "profile": lambda ex, _: ex.cost().measure(),
     "decompose": lambda ex, _: ex.decompose("only linear"),
     "save": saved,
     "compare": compared,

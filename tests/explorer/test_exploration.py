@@ -334,7 +334,7 @@ def test_importing_costs_no_torch(package: str) -> None:
     ("old", "new"),
     [
         ("ready", ".release_report()"),
-        ("stages", ".compile_stages()"),
+        ("compare_values", ".compare()"),
         ("graph", '.view(pane="graph")'),
         ("to_html", ".save()"),
     ],
@@ -344,11 +344,6 @@ def test_an_old_name_gives_the_same_and_says_the_new_one(
 ) -> None:
     with pytest.warns(DeprecationWarning, match=re.escape(f".{old} is now {new};")):
         assert getattr(explored, old) is not None
-
-
-def test_cost_may_still_be_called(explored: explorer.Exploration) -> None:
-    with pytest.warns(DeprecationWarning, match=re.escape("ex.cost() is now ex.cost;")):
-        assert explored.cost().flops is not None
 
 
 def test_a_kind_goes_before_the_suffix(explored: explorer.Exploration, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_the_backward_pass_is_counted_as_torch_counts_it(step: explorer.Explorat
     counter = FlopCounterMode(display=False)
     with counter:
         loss_fn(model, X, Y).backward()
-    assert step.cost.at().torch_flops == counter.get_total_flops()
+    assert step.cost().at().torch_flops == counter.get_total_flops()
 
 
 @pytest.mark.slow

@@ -84,11 +84,11 @@ def test_a_call_with_keywords_is_profiled() -> None:
     kwargs = {"scale": torch.ones(3), "flag": True}
     ex = explorer.explore(model, (torch.ones(2, 3),), kwargs)
 
-    assert "aten.mul.Tensor" in repr(ex.cost.measure())
+    assert "aten.mul.Tensor" in repr(ex.cost().measure())
 
 
 def test_the_profile_is_kept_and_told_by_op_scope_and_line(explored: explorer.Exploration) -> None:
-    text = repr(explored.cost.measure())
+    text = repr(explored.cost().measure())
 
     assert explored.record.profile is not None
     assert "aten.linear.default" in text
@@ -104,7 +104,7 @@ def test_a_program_that_raises_has_no_profile_but_a_sentence() -> None:
 
     ex = explorer.explore(chosen, (torch.ones(3),), strict=True)
     with pytest.raises(explorer.errors.FixError, match="The program raised RuntimeError at `cond`"):
-        ex.cost.measure()
+        ex.cost().measure()
 
 
 def test_a_failure_is_a_row_with_its_reason(explored: explorer.Exploration) -> None:
@@ -119,7 +119,7 @@ def test_what_cannot_be_is_refused(explored: explorer.Exploration) -> None:
     with pytest.raises(explorer.errors.FixError, match="There is no backend 'tvm'"):
         explored.run(backend="tvm")
     with pytest.raises(explorer.errors.FixError, match="There is no size 'bat'"):
-        explored.cost.measure(sizes={"bat": 3})
+        explored.cost().measure(sizes={"bat": 3})
     assert explored.record.runs == []
 
 
@@ -133,7 +133,7 @@ def test_a_failed_export_has_nothing_to_run() -> None:
     with pytest.raises(explorer.errors.ExportFailed):
         failed.run()
     with pytest.raises(explorer.errors.ExportFailed):
-        failed.cost.measure()
+        failed.cost().measure()
 
 
 class Stopped:

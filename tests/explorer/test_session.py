@@ -233,7 +233,7 @@ def test_what_is_found_out_later_describes_nothing_again(monkeypatch: pytest.Mon
     program = ex.program
     ex.verify(sizes=1)
     ex.run()
-    ex.cost.measure()
+    ex.cost().measure()
     assert sum(each is program for each in described) == 1  # Verify describes other forms of it
     assert ex.record.verification is not None
     assert ex.record.profile is not None

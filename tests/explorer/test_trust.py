@@ -56,7 +56,7 @@ NEED: dict[str, Callable[[explorer.Exploration, Path], object]] = {
     "program": lambda ex, _: ex.program,
     "verify": lambda ex, _: ex.verify(1),
     "run": lambda ex, _: ex.run(),
-    "profile": lambda ex, _: ex.cost.measure(),
+    "profile": lambda ex, _: ex.cost().measure(),
     "decompose": lambda ex, _: ex.decompose(),
     "save": lambda ex, folder: ex.save(folder / "again.pt2"),
 }

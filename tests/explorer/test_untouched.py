@@ -97,7 +97,7 @@ def actions(call: Call, folder: Path, part: int | None = None) -> Iterator[Step]
         yield "watch", ex.watch
     if ex.ok and part != 0:
         yield "run", ex.run
-        yield "profile", ex.cost.measure
+        yield "profile", ex.cost().measure
         yield "save", lambda: ex.save(file)
         yield "load", lambda: explorer.load(file, trusted=True).program
         yield "compare", lambda: str(explorer.diff(ex, file))
@@ -134,7 +134,7 @@ def failing(call: Call, folder: Path) -> Iterator[Step]:
     yield "verify of no program", explored(call._replace(args=wrong)).verify
     yield "run on no device", lambda: ex.run("cuda:7")
     yield "run of wrong inputs", lambda: ex.run(inputs=wrong)
-    yield "profile of wrong inputs", lambda: ex.cost.measure(inputs=wrong)
+    yield "profile of wrong inputs", lambda: ex.cost().measure(inputs=wrong)
     yield "no table", lambda: ex.decompose("nonsense")
     yield "a table that raises", lambda: ex.decompose({op: raises})
     yield "save into no folder", lambda: ex.save(missing / "model.pt2")
@@ -174,7 +174,7 @@ def interrupted(call: Call, folder: Path) -> Iterator[Step]:
         doing |= {
             "verify": lambda: ex.verify(1),
             "run": ex.run,
-            "profile": ex.cost.measure,
+            "profile": ex.cost().measure,
             "watch": ex.watch,
             "save": lambda: ex.save(folder / "again.pt2"),
             "load": lambda: explorer.load(file, trusted=True).program,

@@ -65,7 +65,7 @@ def test_no_notebook_keeps_values() -> None:
     before = str(widget.get_state())
     run = made.record_values()
     assert float(run.tensor("mul")[0, 0]) == pytest.approx(told)
-    made.compare_values("bfloat16")
+    made.compare("bfloat16")
     page = MessageHandlers(made.session)
     page("tensor", {"attempt": 0, "graph": 0, "node": 1, **PLACE})
 
@@ -98,4 +98,4 @@ class Halves(nn.Module):
 def test_a_model_that_was_fixed_is_compared_with_itself_as_fixed() -> None:
     found = explorer.explore(Halves(), (torch.ones(3, 4),))
     found.autofix()
-    assert "against eager with the fixes" in repr(found.compare_values("eager"))
+    assert "against eager with the fixes" in repr(found.compare("eager"))

@@ -18,7 +18,7 @@ from ..models import tutorial
 Call = Callable[[explorer.Exploration], Any]
 CALLS: dict[str, Call] = {
     "apply": lambda ex: ex.apply_fixes("a title"),  # type: ignore[arg-type]
-    "compare_values": lambda ex: ex.compare_values("eagr"),
+    "compare_values": lambda ex: ex.compare("eagr"),
     "decompose": lambda ex: ex.decompose("cor"),
     "diff": lambda ex: explorer.diff(ex, "nowhere.pt2"),
     "dynamic_shapes": lambda ex: ex.shapes_code(7),
@@ -28,7 +28,7 @@ CALLS: dict[str, Call] = {
     "overlay of no number": lambda ex: ex.annotate("mine", {"linear": "a"}, "number"),
     "probe of no size": lambda ex: ex.accepts(btach=3),
     "probe of no int": lambda ex: ex.accepts(batch="a"),  # type: ignore[arg-type]
-    "profile": lambda ex: ex.cost.measure("cdua"),
+    "profile": lambda ex: ex.cost().measure("cdua"),
     "query": lambda ex: ex.query("op:"),
     "run on a device": lambda ex: ex.run("cdua"),
     "run on a backend": lambda ex: ex.run(backend="eagr"),

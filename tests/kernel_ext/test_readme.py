@@ -296,7 +296,7 @@ def test_runs_are_asked_for_as_shown(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cell(shell, '%export --no-display -d "x: batch, _" --as ex model(x)')
-    lines = block("ex.cost.measure(sizes=").splitlines()
+    lines = block("ex.cost().measure(sizes=").splitlines()
     (on_gpu,) = [line for line in lines if '"cuda"' in line]
     asked = re.findall(r'"(\w+)"', on_gpu.partition("[")[2].partition("]")[0])
     assert {*asked} <= {each.name for each in backend_registry.BUILT_IN}
@@ -318,7 +318,7 @@ def test_runs_are_asked_for_as_shown(
 @pytest.mark.slow
 def test_a_slow_line_is_found_as_shown(shell: InteractiveShell) -> None:
     cell(shell, '%export --no-display -d "x: batch, _" --as ex model(x)')
-    lines = block("stages = ex.compile_stages()").splitlines()
+    lines = block("stages = ex.stages()").splitlines()
     compiled_again = "other = "  # tests/claims/test_stages.py compares two
     for line in lines:
         if compiled_again not in line and "diff" not in line:
@@ -385,7 +385,7 @@ def test_the_python_way_works_line_by_line(
     left_out = [
         "explorer.exportdb.check()",  # tests/engine/test_exportdb.py runs all cases
         *("explore_generation", "kit.generate"),  # tests/engine/test_generation.py does
-        "ex.compile_stages()",  # tests/claims/test_stages.py does
+        "ex.stages()",  # tests/claims/test_stages.py does
         "model.pte",  # tests/claims/test_pte.py does
     ]
     if not shutil.which("dot"):
@@ -431,7 +431,7 @@ def test_costs_are_asked_for_as_shown() -> None:
     names: dict[str, Any] = {"explorer": explorer, "model": model, "x": x, "y": torch.ones(2, 3, 4)}
     names["ex"] = explorer.explore(model, (x,), dynamic_shapes="input: batch, seq, _")
     names["loss_fn"] = lambda model, x, y: (model(x) - y).square().sum()
-    asked = block("cost = ex.cost").replace('checkpointing("layers.0")', 'checkpointing("0")')
+    asked = block("cost = ex.cost()").replace('checkpointing("layers.0")', 'checkpointing("0")')
     with capture_output():
         exec(asked, names)
 

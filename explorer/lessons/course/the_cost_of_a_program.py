@@ -26,13 +26,13 @@ _sum_text = partial(write_model_cell, "Waves", options='-d "x: batch, _"')
     "1",
     hints=(
         "The cost of `made` ends with the sizes at which one kind of op overtakes another.",
-        '`made.cost.overtakings("seq")` returns them: each has `.at`, `.more` and `.less`.',
+        '`made.cost().overtakings("seq")` returns them: each has `.at`, `.more` and `.less`.',
     ),
-    solution='crossing = made.cost.overtakings("seq")[0].at',
+    solution='crossing = made.cost().overtakings("seq")[0].at',
     wrong=(
         "crossing = 16",
         "crossing = 128",
-        'crossing = made.cost.overtakings("seq")',
+        'crossing = made.cost().overtakings("seq")',
         "crossing = 512",
     ),
 )
@@ -74,7 +74,7 @@ def needs_less_memory(answer: Answer) -> None:
     answer.varies("x", 0)
     rows = torch.linspace(-1.0, 1.0, 3000).reshape(3, 1000)
     answer.agrees_with(lambda x: sum(torch.sin(x * n) for n in range(1, 9)), (rows,))
-    tensors = answer.exploration.cost.at(batch=100).peak_bytes / (100 * _ROW)
+    tensors = answer.exploration.cost().at(batch=100).peak_bytes / (100 * _ROW)
     if tensors > 4:
         raise Wrong(f"At the peak, live tensors take {tensors:.0f} times the memory of `x`.")
 
@@ -83,21 +83,21 @@ def needs_less_memory(answer: Answer) -> None:
     "3",
     hints=(
         "`--without-weights` exports a copy on the meta device, which takes no memory.",
-        "The largest batch is a number: `mine.cost.largest(size, gigabytes)`.",
+        "The largest batch is a number: `mine.cost().largest(size, gigabytes)`.",
     ),
     solution="""
 %export -d "input: batch, _" --without-weights --no-display --as mine tower(rows)
-batch = mine.cost.largest("batch", 80)
+batch = mine.cost().largest("batch", 80)
 """,
     wrong=(
         "batch = 80",
         """
 %export -d "input: batch, _" --without-weights --no-display --as mine tower(rows)
-batch = mine.cost.largest("batch", 40)
+batch = mine.cost().largest("batch", 40)
 """,
         """
 %export -d "input: batch, _" --without-weights --no-display --as mine tower[:4](rows)
-batch = mine.cost.largest("batch", 80)
+batch = mine.cost().largest("batch", 80)
 """,
     ),
 )

@@ -62,7 +62,7 @@ export const ALSO: { readonly [name: string]: string } = {
 
 export const LACKS: { readonly [needs: string]: string } = {
   watch: "needs a watched run: Watch in the Values pane, or .record_values()",
-  pairs: "needs two runs: Compare in the Values pane, or .compare_values()",
+  pairs: "needs two runs: Compare in the Values pane, or .compare()",
   delegation: "needs a delegation: Lower in the Delegate pane, or .delegate()",
-  profile: "needs a profile: Profile in the Runs pane, or .cost.measure()",
+  profile: "needs a profile: Profile in the Runs pane, or .cost().measure()",
 };
