@@ -41,7 +41,7 @@ const MARGIN = 16;
 const SHELF = 40;
 /** At an edge of a view that is too small: what says that there is more outside. */
 const HINT = 26;
-/** How far a badge goes on to the right of its box. */
+/** How far a badge goes on to the right of its box, in the scene. */
 const BADGE = 4;
 /** For a scene that is too large: the zooms to try, and the number of boxes whose left edges to try. */
 const ZOOM_STEP = 0.02;
@@ -100,7 +100,7 @@ export function firstView(
     for (const x of leftEdges(scene, boxes, middle, view, zoom)) {
       const camera = { x, y: -above / zoom, zoom };
       const seen = visible(camera, { ...view, height: view.height - HINT });
-      const cuts = countCut(boxes, seen, BADGE / zoom);
+      const cuts = countCut(boxes, seen);
       if (!best || cuts < best.cuts) best = { camera, cuts };
     }
   }
@@ -121,16 +121,20 @@ function leftEdges(
   const wanted = clamped(middle - seen / 2);
   if (scene.width + 2 * margin <= seen || boxes.length > MOST_TRIED) return [wanted];
   const away = (left: number): number => Math.abs(left - wanted);
-  const lefts = boxes.map(({ x }) => clamped(x - margin / 2));
+  const lefts = boxes.flatMap(({ x }) => [clamped(x - margin / 2), clamped(x - margin / 4)]);
   const near = [...new Set(lefts)].filter((left) => away(left) < seen / 4);
   return [wanted, ...near.sort((a, b) => away(a) - away(b))];
 }
 
-/** How many boxes, with a badge at their right, an edge of what is seen goes through. */
-function countCut(boxes: readonly Rect[], seen: Rect, badge: number): number {
-  const isCut = (box: Rect): boolean =>
-    isOver(box, seen) && !isWithin({ ...box, width: box.width + badge }, seen);
-  return boxes.filter(isCut).length;
+/** How many boxes an edge of what is seen goes through; a badge beside a box counts far less. */
+function countCut(boxes: readonly Rect[], seen: Rect): number {
+  let count = 0;
+  for (const box of boxes) {
+    if (!isOver(box, seen)) continue;
+    if (!isWithin(box, seen)) count += 1;
+    else if (box.x + box.width + BADGE > seen.x + seen.width) count += 1 / (boxes.length + 1);
+  }
+  return count;
 }
 
 /** How many boxes are not wholly in view, by where they go on. */
