@@ -17,8 +17,8 @@ from export_engine.record import DelegatedOp
 from export_engine.run import Origins
 from export_engine.torch_internals import (
     OpOverload,
-    decomposition_of,
-    python_body_of,
+    find_decomposition,
+    find_python_body,
     writes_to_arguments,
 )
 
@@ -102,23 +102,23 @@ class ProgramRewrite:
 
 def _run_body(outside: Outside) -> Program | None:
     """A copy in which custom ops outside are the ops that their Python code calls."""
-    return _decomposed(outside.program, _bodies_of(outside))
+    return _run_decompositions(outside.program, _find_bodies(outside))
 
 
-def _bodies_of(outside: Outside) -> Table:
+def _find_bodies(outside: Outside) -> Table:
     """The Python code of each custom op outside that writes to no argument."""
     targets = {node.target for node in _iter_nodes(outside)}
     bodies = {
-        target: python_body_of(target) for target in targets if not writes_to_arguments(target)
+        target: find_python_body(target) for target in targets if not writes_to_arguments(target)
     }
     return {target: body for target, body in bodies.items() if body is not None}
 
 
 def _decompose(outside: Outside) -> Program | None:
     """A copy in which torch decomposes ops outside whose parts the backend has rules for."""
-    table = _table_of(outside)
+    table = _make_table(outside)
     while table:
-        made = _decomposed(outside.program, table)
+        made = _run_decompositions(outside.program, table)
         useless = _find_useless(outside, made)
         if not useless:
             return made
@@ -127,19 +127,19 @@ def _decompose(outside: Outside) -> Program | None:
     return None
 
 
-def _decomposed(program: Program, table: Table) -> Program:
+def _run_decompositions(program: Program, table: Table) -> Program:
     made: Program = program.run_decompositions(table)
     return made
 
 
-def _table_of(outside: Outside) -> Table:
+def _make_table(outside: Outside) -> Table:
     """A decomposition of each op outside that has one, and of what leads to it."""
     table: Table = {}
     composed: Any = torch.export.default_decompositions()
     for node in _iter_nodes(outside):
         for name in outside.ops[node.name]:
             op = find_op(name)
-            function = None if op is None else decomposition_of(op)
+            function = None if op is None else find_decomposition(op)
             if function is not None:
                 table[op] = function
                 if node.target is not op and node.target in composed:
@@ -155,7 +155,7 @@ def _is_asked(op: Any, table: Table, outside: Outside) -> bool:
         if node.target is op
         for name in outside.ops[node.name]
     }
-    return decomposition_of(op) is not None or any(str(other) in lowered for other in table)
+    return find_decomposition(op) is not None or any(str(other) in lowered for other in table)
 
 
 def _find_useless(outside: Outside, made: Program) -> set[Any]:
@@ -191,13 +191,13 @@ PROGRAMS = (
     ProgramRewrite(
         "custom op",
         "Run a custom op as the ops of its Python code",
-        lambda outside: bool(_bodies_of(outside)),
+        lambda outside: bool(_find_bodies(outside)),
         _run_body,
     ),
     ProgramRewrite(
         "decomposition",
         "Decompose an op by torch's own table",
-        lambda outside: bool(_table_of(outside)),
+        lambda outside: bool(_make_table(outside)),
         _decompose,
     ),
 )

@@ -119,10 +119,11 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.onnx_converters import onnx_converts as onnx_converts
     from export_engine.torch_internals.operator_table import operator_lines as operator_lines
     from export_engine.torch_internals.operators import calls_of_op as calls_of_op
-    from export_engine.torch_internals.operators import decomposition_of as decomposition_of
     from export_engine.torch_internals.operators import fake_result as fake_result
     from export_engine.torch_internals.operators import fill_memory as fill_memory
     from export_engine.torch_internals.operators import find_aten_op as find_aten_op
+    from export_engine.torch_internals.operators import find_decomposition as find_decomposition
+    from export_engine.torch_internals.operators import find_python_body as find_python_body
     from export_engine.torch_internals.operators import is_edge_op as is_edge_op
     from export_engine.torch_internals.operators import (
         list_aliased_arguments as list_aliased_arguments,
@@ -133,7 +134,6 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.operators import op_schema as op_schema
     from export_engine.torch_internals.operators import op_signature as op_signature
     from export_engine.torch_internals.operators import overload_name as overload_name
-    from export_engine.torch_internals.operators import python_body_of as python_body_of
     from export_engine.torch_internals.operators import register_fake as register_fake
     from export_engine.torch_internals.operators import returns_its_first as returns_its_first
     from export_engine.torch_internals.operators import writes_to_arguments as writes_to_arguments

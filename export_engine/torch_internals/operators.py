@@ -77,7 +77,7 @@ def register_fake(op: str, kernel: Callable[..., Any]) -> Callable[[], None]:
     return take_back
 
 
-def python_body_of(op: Any) -> Callable[..., Any] | None:
+def find_python_body(op: Any) -> Callable[..., Any] | None:
     """The Python code of an op made by `torch.library.custom_op`; None for any other op."""
     if not (torch_has.CUSTOM_OPS and torch_has.CUSTOM_OP_BODY):
         return None
@@ -86,7 +86,7 @@ def python_body_of(op: Any) -> Callable[..., Any] | None:
     return body
 
 
-def decomposition_of(op: Any) -> Callable[..., Any] | None:
+def find_decomposition(op: Any) -> Callable[..., Any] | None:
     """The function that torch decomposes an op by if it is asked to; None where it has none."""
     table = torch_has.DECOMPOSITION_TABLE.value if torch_has.DECOMPOSITION_TABLE else {}
     function: Callable[..., Any] | None = table.get(op)
