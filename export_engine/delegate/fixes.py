@@ -159,7 +159,9 @@ def fix_all(
     Raises:
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    kinds = [each for each in _applicable(before, attempt, backend) if each.keeps_precision]
+    kinds = [
+        rewrite for rewrite in _applicable(before, attempt, backend) if rewrite.keeps_precision
+    ]
     if not kinds:
         return None
     if progress is not None:

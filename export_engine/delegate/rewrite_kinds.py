@@ -47,7 +47,7 @@ def find_kinds(
         outside: its ops that stayed outside, those in branches left out.
     """
     left = find_outside(program, backend, outside)
-    whole = [each.kind for each in list_rewrites_of_programs(backend) if each.fits(left)]
+    whole = [rewrite.kind for rewrite in list_rewrites_of_programs(backend) if rewrite.fits(left)]
     edit = ProgramEdit(program, left.ops)
     nodes = [node for node in edit.program.graph.nodes if node.name in left.ops]
     return whole + [

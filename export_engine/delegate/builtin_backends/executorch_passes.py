@@ -34,11 +34,11 @@ class _Pass:
     def run(self, outside: Outside) -> torch.export.ExportedProgram | None:
         """The program after the pass, with torch's ops in place of those of the edge dialect."""
         assert isinstance(outside.backend, AskedBackend)
-        made = self.held.find()
+        runner = self.held.find()
         with quiet():
             asked = asking(outside.backend.partitioner())
             with suppress(Answered):
-                lower_to_edge(outside.program, asked, [made()] if made else [])
+                lower_to_edge(outside.program, asked, [runner()] if runner else [])
         if asked.program is None:
             return None
         program = copy_program(asked.program)
