@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import random
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -319,6 +320,7 @@ class OneSize(FileSource):
     def __init__(self, size: Expression) -> None:
         self.size = size
 
+    @cached_property
     def inputs(self) -> list[Entry]:
         """The input."""
         value = TensorValue("float32", (self.size,), (), "cpu", "strided", False)
