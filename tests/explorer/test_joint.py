@@ -107,4 +107,4 @@ def test_recurrent_layers_are_traced() -> None:
     model = torch.nn.GRU(4, 8, batch_first=True)
     ex = explorer.explore(lambda m, x: m(x)[0].sum(), (model, torch.randn(2, 3, 4)), joint=True)
     assert ex.ok
-    assert ex.cost.at().flops > 0
+    assert ex.cost().at().flops > 0
