@@ -256,21 +256,21 @@ def rewrite_program(
     Rewrites of ops may replace the ops that one of the whole program emits.
     """
     outside = [op for op in before.outside if not op.graph]
-    made, chosen, done = program, list[Rewrite](), list[str]()
+    rewritten, chosen, done = program, list[Rewrite](), list[str]()
     sources = Origins(program, nested=False)
     for rewrite in rewrites:
         if isinstance(rewrite, Rewrite):
             chosen.append(rewrite)
             continue
-        result = rewrite.try_on(find_outside(made, backend, outside))
+        result = rewrite.try_on(find_outside(rewritten, backend, outside))
         if result is not None:
-            original = {node.name: sources.of(node) for node in made.graph.nodes}
-            made, names = result
+            original = {node.name: sources.of(node) for node in rewritten.graph.nodes}
+            rewritten, names = result
             done += [original[name] or name for name in names]
-            outside = _find_again(outside, program, made)
+            outside = _find_again(outside, program, rewritten)
     changed = {*done}
     left = {op.origin for op in outside}
-    edit = ProgramEdit(made, left)
+    edit = ProgramEdit(rewritten, left)
     for node in list(edit.program.graph.nodes):
         if node.op != "call_function" or node.name not in left:
             continue
@@ -287,17 +287,17 @@ _OF_CERTAIN_OPS = [rewrite for rewrite in REWRITES if rewrite.ops]
 def _find_again(
     outside: Sequence[DelegatedOp],
     program: torch.export.ExportedProgram,
-    made: torch.export.ExportedProgram,
+    rewritten: torch.export.ExportedProgram,
 ) -> list[DelegatedOp]:
     """The ops outside, each for every node that it became in a retraced program."""
-    sources, found = Origins(program, nested=False), dict[str, list[str]]()
-    for node in made.graph.nodes:
+    sources, names = Origins(program, nested=False), dict[str, list[str]]()
+    for node in rewritten.graph.nodes:
         if node.op == "call_function":
-            found.setdefault(sources.of(node), []).append(node.name)
+            names.setdefault(sources.of(node), []).append(node.name)
     return [
         msgspec.structs.replace(op, origin=name)
         for op in outside
-        for name in found.get(op.origin, ())
+        for name in names.get(op.origin, ())
     ]
 
 

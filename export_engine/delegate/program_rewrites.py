@@ -88,16 +88,18 @@ class ProgramRewrite:
         """The rewritten copy, and the ops that it replaces; None where it does not apply."""
         try:
             with torch.no_grad():
-                made = self.make(outside) if self.fits(outside) else None
+                rewritten = self.make(outside) if self.fits(outside) else None
         except Exception as error:  # noqa: BLE001 - a body in Python may do what no trace follows
             log_internal_error(error, f"rewriting a program by {self.kind}")
             return None
-        if made is None:
+        if rewritten is None:
             return None
-        kept = {node.name: node.target for node in made.graph.nodes if node.op == "call_function"}
+        kept = {
+            node.name: node.target for node in rewritten.graph.nodes if node.op == "call_function"
+        }
         old = {node.name: node.target for node in outside.program.graph.nodes}
         changed = [name for name in outside.ops if kept.get(name) is not old.get(name)]
-        return (made, changed) if changed else None
+        return (rewritten, changed) if changed else None
 
 
 def _run_body(outside: Outside) -> Program | None:
@@ -118,18 +120,18 @@ def _decompose(outside: Outside) -> Program | None:
     """A copy in which torch decomposes ops outside whose parts the backend has rules for."""
     table = _make_table(outside)
     while table:
-        made = _run_decompositions(outside.program, table)
-        useless = _find_useless(outside, made)
+        rewritten = _run_decompositions(outside.program, table)
+        useless = _find_useless(outside, rewritten)
         if not useless:
-            return made
+            return rewritten
         table = {op: function for op, function in table.items() if op not in useless}
         table = {op: function for op, function in table.items() if _is_asked(op, table, outside)}
     return None
 
 
 def _run_decompositions(program: Program, table: Table) -> Program:
-    made: Program = program.run_decompositions(table)
-    return made
+    rewritten: Program = program.run_decompositions(table)
+    return rewritten
 
 
 def _make_table(outside: Outside) -> Table:
@@ -158,12 +160,12 @@ def _is_asked(op: Any, table: Table, outside: Outside) -> bool:
     return find_decomposition(op) is not None or any(str(other) in lowered for other in table)
 
 
-def _find_useless(outside: Outside, made: Program) -> set[Any]:
+def _find_useless(outside: Outside, rewritten: Program) -> set[Any]:
     """The ops whose decomposition has a part that stays outside as well."""
     targets = {node.name: node.target for node in _iter_nodes(outside)}
     sources = Origins(outside.program, nested=False)
     useless = set()
-    for node in made.graph.nodes:
+    for node in rewritten.graph.nodes:
         origin = sources.of(node) if node.op == "call_function" else ""
         target = targets.get(origin)
         if target is None or not isinstance(node.target, OpOverload):
@@ -181,10 +183,10 @@ def _iter_nodes(outside: Outside) -> Iterator[torch.fx.Node]:
 
 def find_op(name: str) -> Any | None:
     """The op of a name as graphs have it: `aten.add.Tensor`."""
-    found: Any = torch.ops
+    target: Any = torch.ops
     for part in name.split("."):
-        found = getattr(found, part, None)
-    return found if isinstance(found, OpOverload) else None
+        target = getattr(target, part, None)
+    return target if isinstance(target, OpOverload) else None
 
 
 PROGRAMS = (

@@ -53,9 +53,9 @@ class _Pass:
 
 def _rewrite(module: str, name: str, *ops: str) -> ProgramRewrite:
     held = PrivateName(module, name, f"No fix runs {name} before the partitioner.")
-    found = _Pass(held, frozenset(ops))
+    edge_pass = _Pass(held, frozenset(ops))
     title = f"Run ExecuTorch's pass {name} before its partitioner"
-    return ProgramRewrite(name, title, found.fits, found.run)
+    return ProgramRewrite(name, title, edge_pass.fits, edge_pass.run)
 
 
 PASSES = (
