@@ -112,6 +112,20 @@ def test_a_comment_on_a_pull_request_holds_no_markup_of_a_model() -> None:
     assert not any(part in said for part in ("<img", "@team", "](b)", "a|b"))
 
 
+def test_a_comment_shows_a_diff_as_code_and_what_a_delegate_takes() -> None:
+    diff = Problem("golden", "error", "Differs", "a.pt2\n+ mul = @team\n```\n" + "- x\n" * 99)
+    checked = Checked(
+        "a", "exported", [diff], failed=True, unchecked=False, delegated="XNNPACK 97.3%"
+    )
+
+    lines = markdown([checked]).splitlines()
+    assert "| ✗ | a | exported | XNNPACK 97.3% |" in lines
+    code = lines[lines.index("- a: error golden: a.pt2") + 2 :]
+    assert code[:2] == ["      + mul = @team", "      ```"]
+    assert code[-1] == "      … 41 more lines"
+    assert all(line.startswith("      ") for line in code)
+
+
 def test_the_hook_and_the_action_run_a_command_that_there_is() -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     action = yaml.safe_load((ROOT / "action.yml").read_text())

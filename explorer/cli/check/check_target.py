@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from explorer.cli.check.config import Target
-from explorer.cli.check.delegation import find_delegation_problems
+from explorer.cli.check.delegation import check_delegation
 from explorer.cli.check.levels import LEVELS, OF_FINDINGS, fails
 from explorer.cli.check.problem import Problem, find_relative_path
 from explorer.opening.exporting import explore
@@ -43,6 +43,8 @@ class Checked(msgspec.Struct, frozen=True):
     command: str = ""
     """A shell command that shows why not."""
     seconds: float = 0.0
+    delegated: str = ""
+    """`XNNPACK 97.3%`: the share of the FLOPs that a backend takes, if it was asked."""
 
 
 def check(target: Target, update: bool = False) -> Checked:
@@ -64,10 +66,11 @@ def check(target: Target, update: bool = False) -> Checked:
     release = explored.release_report()
     asked = ("export", "verification", "sizes") if target.verify else ("export",)
     code = release.exit_code(asked)
+    delegated, outside = check_delegation(explored, target, update)
     problems = [
         *_problems(explored.record, release),
         *_check_golden(explored, target, update),
-        *find_delegation_problems(explored, target, update),
+        *outside,
     ]
     problems.sort(key=lambda each: LEVELS.index(each.level))
     return Checked(
@@ -78,6 +81,7 @@ def check(target: Target, update: bool = False) -> Checked:
         unchecked=code == UNCHECKED,
         open=left if code == UNCHECKED else [],
         command=_verifying(target) if code == UNCHECKED else "",
+        delegated=delegated,
     )
 
 

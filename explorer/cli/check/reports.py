@@ -16,6 +16,9 @@ from explorer.cli.check.check_target import GOLDEN, Checked
 from explorer.cli.check.problem import Problem
 from explorer.text.escape import escape_log, harmless, xml_text
 
+_MOST_LINES = 60
+"""Of one problem's diff in a comment; a comment has 65,536 characters at most."""
+
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -24,7 +27,8 @@ def text(checked: Sequence[Checked]) -> str:
     lines = []
     for item in checked:
         mark = "✗" if item.failed else "?" if item.unchecked else "✓"
-        lines.append(f"{mark} {_line(item.target)}: {_line(item.verdict)}")
+        taken = f"; of the FLOPs, {_line(item.delegated)}" if item.delegated else ""
+        lines.append(f"{mark} {_line(item.target)}: {_line(item.verdict)}{taken}")
         for problem in item.problems:
             lines += _lines(problem)
         if item.unchecked:
@@ -137,18 +141,23 @@ def markdown(checked: Sequence[Checked]) -> str:
     """A comment for a pull request: a table of targets, then each one's problems."""
     failed = sum(target.failed for target in checked)
     lines = [f"**Exports: {len(checked)} checked, {failed} failed**", ""]
-    lines += ["| | target | verdict |", "|---|---|---|"]
+    lines += ["| | target | verdict | FLOPs delegated |", "|---|---|---|---|"]
     for item in checked:
         mark = "✗" if item.failed else "?" if item.unchecked else "✓"
-        lines.append(f"| {mark} | {_plain(item.target)} | {_plain(item.verdict)} |")
+        cells = (mark, *map(_plain, (item.target, item.verdict, item.delegated)))
+        lines.append(f"| {' | '.join(cells)} |")
     for target in checked:
         for problem in target.problems:
-            message = _plain(problem.sentence)
+            first, *rest = problem.sentence.splitlines() or [""]
             place = f" ({_plain(problem.place)})" if problem.place else ""
             lines += [
                 "",
-                f"- {_plain(target.target)}: {problem.level} {problem.code}: {message}{place}",
+                f"- {_plain(target.target)}: {problem.level} {problem.code}: {_plain(first)}{place}",
             ]
+            if rest:
+                lines += ["", *(f"      {harmless(line)}".rstrip() for line in rest[:_MOST_LINES])]
+            if len(rest) > _MOST_LINES:
+                lines.append(f"      … {len(rest) - _MOST_LINES} more lines")
     return escape_log("\n".join(lines))
 
 
