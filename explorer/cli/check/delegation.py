@@ -42,7 +42,7 @@ class _Golden(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 def check_delegation(
     explored: Exploration, target: Target, update: bool
 ) -> tuple[str, list[Problem]]:
-    """The share that a delegate takes, and a problem for each op outside it, if a check allows fewer.
+    """The share that a delegate takes, and a problem for each op outside where too few are in it.
 
     Args:
         explored: an export.

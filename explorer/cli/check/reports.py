@@ -150,10 +150,8 @@ def markdown(checked: Sequence[Checked]) -> str:
         for problem in target.problems:
             first, *rest = problem.sentence.splitlines() or [""]
             place = f" ({_plain(problem.place)})" if problem.place else ""
-            lines += [
-                "",
-                f"- {_plain(target.target)}: {problem.level} {problem.code}: {_plain(first)}{place}",
-            ]
+            head = f"{_plain(target.target)}: {problem.level} {problem.code}"
+            lines += ["", f"- {head}: {_plain(first)}{place}"]
             if rest:
                 lines += ["", *(f"      {harmless(line)}".rstrip() for line in rest[:_MOST_LINES])]
             if len(rest) > _MOST_LINES:
