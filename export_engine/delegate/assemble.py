@@ -33,7 +33,7 @@ from export_engine.record import (
 )
 from export_engine.run import Origins
 from export_engine.source import find_last_user_frame, source_line
-from export_engine.torch_internals import OpOverload, size_hint
+from export_engine.torch_internals import OpOverload, keep_sizes, size_hint
 from export_engine.trace import Recording
 
 
@@ -58,7 +58,8 @@ def delegate(
         measure: also run the lowered program if its runtime is here, and time its ops.
     """
     started = time.perf_counter()
-    lowered = backend.lower(attempt.program)
+    with keep_sizes(attempt.program):
+        lowered = backend.lower(attempt.program)
     seconds = time.perf_counter() - started
     places = find_places(record)
     if lowered.program is None:

@@ -11,7 +11,7 @@ from export_engine.delegate.backend import DelegationBackend, Verdict
 from export_engine.delegate.backend_registry import why_missing
 from export_engine.error_text import format_with_type
 from export_engine.record import BackendAnswer, OpTable
-from export_engine.torch_internals import OpOverload
+from export_engine.torch_internals import OpOverload, keep_sizes
 
 
 def make_op_table(
@@ -26,7 +26,8 @@ def make_op_table(
             unavailable[backend.name] = missing
             continue
         try:
-            answers.append(_answer(backend, backend.can_take(program)))
+            with keep_sizes(program):
+                answers.append(_answer(backend, backend.can_take(program)))
         except Exception as error:  # noqa: BLE001 - whatever a converter raises
             log_internal_error(error, f"asking {backend.title}")
             unavailable[backend.name] = f"its rules cannot be queried: {format_with_type(error)}"

@@ -32,7 +32,7 @@ from export_engine.run.repeated_calls import (
 )
 from export_engine.run.run_inputs import Call
 from export_engine.run.torch_devices import home_of
-from export_engine.torch_internals import callable_module, move_program, pytree
+from export_engine.torch_internals import callable_module, keep_sizes, move_program, pytree
 from export_engine.verify import (
     Difference,
     Subject,
@@ -209,7 +209,7 @@ class Bench:
         """A backend's prepared job; inputs are unchanged, even if it compiles by a call."""
         inputs = self.inputs_of(job) if self.written.inputs else {}
         before = {name: value.detach().clone() for name, value in inputs.items()}
-        with user_code(backend.title):
+        with user_code(backend.title), keep_sizes(self.subject.program):
             ready = self.run_seeded(lambda: backend.prepare(job))
             if not isinstance(ready, Ready):
                 raise TypeError(f"its prepare() returned a {type(ready).__name__}, not a Ready")

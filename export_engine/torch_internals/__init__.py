@@ -200,11 +200,13 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.symbols import is_relation as is_relation
     from export_engine.torch_internals.symbols import is_truth_value as is_truth_value
     from export_engine.torch_internals.symbols import is_unbacked as is_unbacked
+    from export_engine.torch_internals.symbols import keep_sizes as keep_sizes
     from export_engine.torch_internals.symbols import linear_in as linear_in
     from export_engine.torch_internals.symbols import (
         list_asserted_conditions as list_asserted_conditions,
     )
     from export_engine.torch_internals.symbols import list_traced_symbols as list_traced_symbols
+    from export_engine.torch_internals.symbols import open_sizes as open_sizes
     from export_engine.torch_internals.symbols import read_size as read_size
     from export_engine.torch_internals.symbols import read_sympy as read_sympy
     from export_engine.torch_internals.symbols import shape_env as shape_env

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import operator
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 import sympy
 import torch
 
+from export_engine.process import undone
 from export_engine.sizes import (
     Expression,
     find_line,
@@ -212,6 +214,63 @@ def shape_env(program: LiveProgram) -> Any:
         if isinstance(value, torch.SymInt):
             return torch_has.SYM_SHAPE_ENV.of(value.node)
     return None
+
+
+_SIZE_TABLES = (
+    "axioms",
+    "deferred_runtime_asserts",
+    "divisible",
+    "guards",
+    "replacements",
+    "replacements_slocs",
+    "unbacked_renamings",
+    "var_to_range",
+    "var_to_range_sloc",
+)
+"""Where a ShapeEnv keeps what it learns of its sizes."""
+
+
+@undone
+def keep_sizes(program: LiveProgram) -> Iterator[None]:
+    """Puts back what is known of a program's sizes.
+
+    A copy shares the fake tensors and their ShapeEnv: who traces a copy, as ExecuTorch's verifier
+    does, can decide there that a size is 2, and it would be 2 in the program, too.
+    """
+    env = shape_env(program)
+    tables = {name: getattr(env, name) for name in _SIZE_TABLES if hasattr(env, name)}
+    before = {name: _copy_table(table) for name, table in tables.items()}
+    yield
+    if all(getattr(env, name) == table for name, table in before.items()):
+        return
+    for name, table in tables.items():
+        setattr(env, name, table)
+        if isinstance(table, list):
+            table[:] = before[name]
+        else:
+            table.clear()
+            table.update(before[name])
+    # Expressions and answers that torch caches are of a version
+    for version in ("_version_counter", "_replacements_version_counter"):
+        if hasattr(env, version):
+            setattr(env, version, getattr(env, version) + 1)
+
+
+def _copy_table(table: Any) -> Any:
+    if isinstance(table, dict):
+        return {key: [*part] if isinstance(part, list) else part for key, part in table.items()}
+    return copy.copy(table)
+
+
+def open_sizes(program: LiveProgram) -> dict[str, Any]:
+    """The sizes of a program's inputs that are not a number, by their place: `x.shape[0]`."""
+    return {
+        f"{node.name}.shape[{dim}]": size
+        for node in program.graph.nodes
+        if node.op == "placeholder" and isinstance(node.meta.get("val"), torch.Tensor)
+        for dim, size in enumerate(node.meta["val"].shape)
+        if not isinstance(read_size(size), int)
+    }
 
 
 def symbols_in(program: LiveProgram) -> set[str]:

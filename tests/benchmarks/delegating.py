@@ -152,7 +152,7 @@ def _reasons(name: str, found: DelegationResult) -> list[Row]:
 
 def _judge(name: str, ex: Exploration, found: DelegationResult) -> Row:
     """Reasons whose cause is not one: without it, the partitioner still refuses the op."""
-    judged = judge(ex.program, found.outside)
+    judged = judge(ex.program, found)
     for text, count in judged.classes.most_common():
         print(f"  right ×{count}: {text}", flush=True)
     return Row(

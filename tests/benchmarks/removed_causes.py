@@ -17,11 +17,14 @@ from typing import Any
 import torch
 from torch.fx import Node
 
+from explorer.typing import DelegationResult
 from export_engine.delegate.builtin_backends.executorch_backend import (
+    RESHAPED,
     Answered,
     asking,
     lower_to_edge,
     quiet,
+    replace_views,
 )
 from export_engine.delegate.reasons import REFUSED, Refusals
 from export_engine.record import DelegatedOp
@@ -43,21 +46,23 @@ class Judged:
     """How many reasons of each class are right."""
 
 
-def judge(program: torch.export.ExportedProgram, outside: tuple[DelegatedOp, ...]) -> Judged:
+def judge(program: torch.export.ExportedProgram, delegation: DelegationResult) -> Judged:
     """Judges the reason of each op outside.
 
     Args:
         program: that was lowered.
-        outside: its ops that stayed outside.
+        delegation: what came of it.
     """
     from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 
+    if RESHAPED in delegation.data.notes:  # the partitioner saw the reshaped one last
+        program = replace_views(program)
     with quiet():
         partitioner = XnnpackPartitioner()
         edge = _ask(program, partitioner)
     judging = _Judging(program, edge, partitioner)
     judged, ruleless = Judged(), list[tuple[DelegatedOp, Node]]()
-    for op in outside:
+    for op in delegation.outside:
         node = judging.find(op)
         if node is None:
             judged.open.append(f"{op.op}: {op.reason}")

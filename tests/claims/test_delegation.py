@@ -12,6 +12,8 @@ import explorer
 from explorer.cli.main import main
 from explorer.results.delegation import DelegationResult
 from explorer.session.session import FixError
+from export_engine.sizes import Expression
+from export_engine.torch_internals import read_size
 
 pytest.importorskip("executorch", reason="pip install '.[executorch]'")
 pytestmark = pytest.mark.slow
@@ -264,6 +266,8 @@ class Mine:
         return None
 
     def lower(self, program):
+        sizes = [node.meta["val"].shape for node in program.graph.nodes if node.name == "x"]
+        assert sizes[0][0] == 3  # as a tracer may ask: torch notes that it is so
         names = [node.name for node in program.graph.nodes if node.op == "call_function"]
         where = ["here" if name == "relu" else "" for name in names]
         placements = tuple(Placement(*each) for each in zip(names, names, names, where))
@@ -271,6 +275,8 @@ class Mine:
         return Lowered(program=None, placements=placements, verdicts=reasons, version="mine 1")
 
     def can_take(self, program):
+        assert all(node.meta["val"].shape[0] == 3 for node in program.graph.nodes
+                   if node.name == "x")
         return {node.name: Verdict(node.name == "relu", "only relu")
                 for node in program.graph.nodes if node.op == "call_function"}
 """
@@ -292,11 +298,13 @@ def test_a_package_adds_a_backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return torch.relu(x).sin()
 
-    ex = explorer.explore(Net(), (torch.randn(2),))
+    ex = explorer.explore(Net(), (torch.randn(3),), dynamic_shapes="x: n")
     found = ex.delegate("mine")
     assert [(op.name, op.reason) for op in found.outside] == [("sin", "only relu")]
     table = ex.op_table("mine", "broken")
     assert table.why("mine") == {"sin": "only relu"}
     assert "broken" in table.data.unavailable
+    x = next(node.meta["val"] for node in ex.program.graph.nodes if node.name == "x")
+    assert isinstance(read_size(x.shape[0]), Expression)  # lowering a copy fixed no size of it
     with pytest.raises(FixError, match="cannot be checked here"):
         ex.delegate("broken")

@@ -31,6 +31,8 @@ from export_engine.torch_internals import (
     OpOverload,
     copy_program,
     find_aten_op,
+    open_sizes,
+    read_size,
     set_graph_module,
 )
 
@@ -140,6 +142,7 @@ class LoweringBackend(AskedBackend):
         An op that the partitioner takes and the compiler then refuses is left out, and all else is
         lowered once more: ExecuTorch itself would lower nothing.
         """
+        sizes = open_sizes(program)
         refused: dict[str, Verdict] = {}
         while True:
             try:
@@ -159,6 +162,7 @@ class LoweringBackend(AskedBackend):
         count = COUNTS.find()
         counted = count(lowered.graph_module) if count else None
         shown, partitions = expand_partitions(lowered)
+        notes += _list_fixed_sizes(sizes)
         if WHY.find() is None:
             notes.append(WHY.without)
         if refused:
@@ -210,6 +214,14 @@ class LoweringBackend(AskedBackend):
                 yield node.name, verdict
 
 
+def _list_fixed_sizes(sizes: Mapping[str, Any]) -> Iterator[str]:
+    """The sizes of inputs that tracing in ExecuTorch made a number."""
+    for place, size in sizes.items():
+        value = read_size(size)
+        if isinstance(value, int):
+            yield f"ExecuTorch fixes `{place}` at {value} while it lowers the program."
+
+
 def lower_to_edge(
     program: torch.export.ExportedProgram, partitioner: Any, passes: Sequence[Any] = ()
 ) -> tuple[Any, list[str]]:
@@ -233,9 +245,9 @@ def lower_to_edge(
             if type(error).__name__ == "SpecViolationError" and not options:
                 options = {"compile_config": EdgeCompileConfig(_check_ir_validity=False)}
                 notes.append(_UNCHECKED)
-            elif "Cannot view a tensor" in str(error) and _RESHAPED not in notes:
+            elif "Cannot view a tensor" in str(error) and RESHAPED not in notes:
                 program = replace_views(program)
-                notes.append(_RESHAPED)
+                notes.append(RESHAPED)
             else:
                 raise
             log_internal_error(error, "lowering to ExecuTorch's edge dialect")
@@ -247,7 +259,7 @@ _UNCHECKED = (
     "ExecuTorch's default options reject this program, because an op is not in Core ATen. "
     "It was lowered with `_check_ir_validity=False`."
 )
-_RESHAPED = (
+RESHAPED = (
     "ExecuTorch fails on a view of attention's result. Views were lowered as reshapes; "
     "the values are the same."
 )
