@@ -36,8 +36,6 @@ def guards(into: Recording) -> AbstractContextManager[None]:
     def make(original: Any) -> Any:
         def log_guard(self: Any, prefix: str, g: Any, *args: Any, **kwargs: Any) -> Any:
             with torch_has.LOG_GUARD.tolerate(into):
-                if "suppressed" in prefix:  # torch only asks itself, and guards on nothing
-                    return original(self, prefix, g, *args, **kwargs)
                 kind = "runtime_assert" if "runtime_assert" in prefix else "guard"
                 into.add_guard(RecordedGuard(g, kind, _stack_in_any_mode(), _asking_op()))
             return original(self, prefix, g, *args, **kwargs)

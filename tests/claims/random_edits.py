@@ -285,7 +285,11 @@ def outputs(program: ExportedProgram, graph: Graph, choice: Choice) -> bool:
 
 
 def guard(program: ExportedProgram, graph: Graph, choice: Choice) -> bool:
-    """An assert on the size of an input is added."""
+    """An assert on a size is added or gone."""
+    asserts = [node for node in calls(graph) if node.target is A._assert_scalar.default]
+    if asserts and choice.random() < 0.5:
+        graph.erase_node(choice.choice(asserts))
+        return True
     first = next(node for node in program.graph.nodes if node.name == "x")
     before = program.graph.output_node()
     with program.graph.inserting_before(before):
@@ -343,19 +347,12 @@ def written(program: ExportedProgram, graph: Graph, choice: Choice) -> bool:
     return True
 
 
-def leave_out_assert(program: ExportedProgram, graph: Graph, choice: Choice) -> bool:
-    """An assert on a number is gone."""
-    asserts = [node for node in calls(graph) if node.target is A._assert_scalar.default]
-    if not asserts:
-        return False
-    graph.erase_node(choice.choice(asserts))
-    return True
-
-
 def bound(program: ExportedProgram, graph: Graph, choice: Choice) -> bool:
-    """The range of an input's size is narrower."""
+    """The range of a size is narrower."""
     ranges = program.range_constraints
-    symbol = next(each for each in ranges if str(each).startswith("s"))
+    if not ranges:
+        return False
+    symbol = choice.choice(sorted(ranges, key=str))
     kind = type(ranges[symbol])
     ranges[symbol] = kind(ranges[symbol].lower, 100 + choice.randrange(9))
     return True
@@ -365,7 +362,7 @@ Edit = Callable[[ExportedProgram, Graph, Choice], bool]
 EDITS: tuple[Edit, ...] = (
     *(rewire, rewire, rewire, exchange, exchange, swap_in_chain, move, other_op, argument),
     *(getitem, dtype, leave_out, leave_out_effect, twice, held, outputs, guard, bound),
-    *(keyword, constant, written, leave_out_assert),
+    *(keyword, constant, written),
 )
 
 

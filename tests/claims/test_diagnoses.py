@@ -198,19 +198,3 @@ def test_a_program_of_a_set_is_named_by_the_set(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(__main__, "mine", kit, raising=False)
     assert "→ mine['one'].verify(); mine['one'].run()" in str(kit.release_report())
     assert "mine['one'].verify()" in [each.command for each in kit["one"].release_report().items]
-
-
-def excepts_seven(x: torch.Tensor) -> torch.Tensor:
-    return x * 3 if x.shape[0] == 7 else x * 2
-
-
-@pytest.mark.parametrize("strict", [False, True])
-def test_an_example_that_is_a_view_bounds_no_size(strict: bool) -> None:
-    """torch asks whether its memory is large enough, and guards on nothing."""
-    x = torch.linspace(-1, 2, 12).reshape(4, 3)
-    failed = explorer.explore(excepts_seven, (x,), dynamic_shapes="x: b, _", strict=strict)
-    assert not failed.ok
-    assert "relies on b != 7" in " ".join(str(failed).split())
-    exported = explorer.explore(excepts_seven, (x,), dynamic_shapes="x: b[2..6], _", strict=strict)
-    assert exported.ok
-    assert [guard.text for guard in exported.record.guards] == []
