@@ -122,7 +122,7 @@ def _decompose(outside: Outside) -> Program | None:
     while table:
         rewritten = _run_decompositions(outside.program, table)
         useless = _find_useless(outside, rewritten)
-        if not useless:
+        if not useless & {*table}:  # what is left stays outside for another reason
             return rewritten
         table = {op: function for op, function in table.items() if op not in useless}
         table = {op: function for op, function in table.items() if _is_asked(op, table, outside)}
