@@ -145,7 +145,7 @@ class Answers:
 
     def answer_name(self, node: ast.Name, note: tuple[str, object]) -> ast.expr:
         """Whether a list has elements."""
-        return fill("rows.shape[0] > 0", rows=self.rows(node))
+        return fill("$rows.shape[0] > 0", rows=self.rows(node))
 
     def answer_joinedstr(self, node: ast.JoinedStr, note: tuple[str, object]) -> ast.expr:
         """A number whose text would be a key."""
@@ -182,7 +182,7 @@ class Answers:
         if collected is None or note[0] == "masked":
             return node
         name, value, _mask = collected
-        both = fill(f"torch.cat([{name}, value.unsqueeze(0)])", value=value)
+        both = fill(f"torch.cat([{name}, $value.unsqueeze(0)])", value=value)
         return mark(let(name, both), node)
 
     def answer_call(self, node: ast.Call, note: tuple[str, str]) -> ast.expr:
@@ -208,7 +208,7 @@ class Answers:
         mask = self.masks(node.id) if isinstance(node, ast.Name) else None
         if mask is None:
             return node
-        return fill(f"torch.stack(rows)[torch.stack({mask})]", rows=node)
+        return fill(f"torch.stack($rows)[torch.stack({mask})]", rows=node)
 
 
 def _as_test(part: ast.expr, kind: str) -> ast.expr:
@@ -218,7 +218,7 @@ def _as_test(part: ast.expr, kind: str) -> ast.expr:
     if kind == "size":
         match part:
             case ast.Compare(left, [how], [right]):
-                size = fill("torch.scalar_tensor(size, dtype=torch.int64)", size=left)
+                size = fill("torch.scalar_tensor($size, dtype=torch.int64)", size=left)
                 return ast.Compare(size, [how], [right])
         raise CannotRewrite("a test combines a tensor and a size")
     return part
@@ -226,7 +226,7 @@ def _as_test(part: ast.expr, kind: str) -> ast.expr:
 
 def take(rows: ast.expr, index: ast.expr, *, rejects_negative: bool = False) -> ast.expr:
     """A row at a place that the program knows."""
-    taken = "rows.index_select(0, at.reshape(1))" if rejects_negative else "rows[at.reshape(1)]"
+    taken = "$rows.index_select(0, $at.reshape(1))" if rejects_negative else "$rows[$at.reshape(1)]"
     return fill(f"{taken}.squeeze(0)", rows=rows, at=index)
 
 
@@ -254,7 +254,7 @@ def _as_window(part: ast.expr, width: int) -> ast.expr:
     """The indices of a slice."""
     assert isinstance(part, ast.Slice)
     assert part.lower is not None
-    return fill(f"start + torch.arange({width})", start=part.lower)
+    return fill(f"$start + torch.arange({width})", start=part.lower)
 
 
 def _read_ends(part: ast.expr) -> ast.expr:
@@ -278,8 +278,8 @@ def _with_parts(
 
 def _pad_rows(rows: ast.expr, row: int) -> ast.expr:
     """A tensor with rows of zeros beside its own, so that one is there to be read."""
-    zeros = f"of.new_zeros(({row + 1 if row >= 0 else -row}, *of.shape[1:]))"
-    return fill(f"torch.cat([{f'of, {zeros}' if row >= 0 else f'{zeros}, of'}])", of=rows)
+    zeros = f"$of.new_zeros(({row + 1 if row >= 0 else -row}, *$of.shape[1:]))"
+    return fill(f"torch.cat([{f'$of, {zeros}' if row >= 0 else f'{zeros}, $of'}])", of=rows)
 
 
 def _is_full(index: ast.expr) -> bool:
@@ -317,7 +317,7 @@ def _fold(parts: list[ast.expr], how: ast.operator) -> ast.expr:
 
 def _clamp_to(index: ast.expr, last: ast.expr) -> ast.expr:
     """A number that is an index where eager does not read it."""
-    return fill("at.clamp(max=last)", at=index, last=last)
+    return fill("$at.clamp(max=$last)", at=index, last=last)
 
 
 _ELEMENTWISE = frozenset(

@@ -128,7 +128,7 @@ class Elements:
         """`str(value)` or `f"{value}"`."""
         if not isinstance(value, torch.Tensor):
             return str(value)
-        self.facts.notes[site] = ("form", "first")
+        self.facts.notes[site] = ("form", "$first")
         return Key(value)
 
     def has_any(self, site: Site, value: Any) -> Any:
@@ -145,7 +145,7 @@ class Elements:
     def is_in(self, site: Site, value: Any, among: Any, negated: bool) -> Any:
         """`value in (2, 7)`, or `value in tensor`."""
         if isinstance(among, torch.Tensor) and not isinstance(value, str):
-            self.facts.notes[site] = ("form", f"{'~' * negated}(right == left).any()")
+            self.facts.notes[site] = ("form", f"{'~' * negated}($right == $left).any()")
             result = (among == value).any()
             return ~result if negated else result
         numbers = isinstance(value, torch.Tensor | torch.SymInt)

@@ -261,13 +261,18 @@ def parse_expression(text: str) -> ast.expr:
 
 
 def fill(template: str, **parts: ast.expr) -> ast.expr:
-    """An expression from its text, with other expressions in the places of some of its names."""
+    """An expression from its text, with other expressions in the places of its `$names`."""
+    places = {f"{_PLACE}{name}": part for name, part in parts.items()}
 
     def change(node: ast.AST) -> ast.AST | None:
-        return parts.get(node.id) if isinstance(node, ast.Name) else None
+        return places.get(node.id) if isinstance(node, ast.Name) else None
 
-    result: ast.expr = replace_nodes(parse_expression(template), change)
+    result: ast.expr = replace_nodes(parse_expression(template.replace("$", _PLACE)), change)
     return result
+
+
+_PLACE = "_export_explorer_"
+"""Begins a name that no code has: a list that is called `value` is not the `$value` beside it."""
 
 
 def call(function: str, *args: ast.expr, **keywords: ast.expr) -> ast.Call:

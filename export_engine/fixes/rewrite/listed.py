@@ -311,9 +311,9 @@ class _Deques:
         most = self.most[name]
         match how, args:
             case "append", [value] if most is not None:
-                return fill(f"[*{name}, value][-{most}:]", value=value)
+                return fill(f"[*{name}, $value][-{most}:]", value=value)
             case "appendleft", [value]:
-                return fill(f"[value, *{name}][:{most}]", value=value)
+                return fill(f"[$value, *{name}][:{most}]", value=value)
             case "popleft", []:
                 return parse_expression(f"{name}[1:]")
         return None
@@ -321,7 +321,7 @@ class _Deques:
     def _cut(self, name: str, of: ast.expr, args: list[ast.expr]) -> ast.expr:
         """The last elements of a list."""
         most = self.most[name]
-        return of if most is None or not args else fill(f"of[-{most}:]", of=of)
+        return of if most is None or not args else fill(f"$of[-{most}:]", of=of)
 
 
 # -- pieces of lengths that the program knows ----------------------------------------------------

@@ -84,7 +84,7 @@ class Loops:
                 name = self.names.new("rows")
                 statements.append(let(name, rows))
                 elements[at] = Element(target, load(name))
-        asked = fill("torch._check(rows.shape[0] > 0)", rows=elements[0].rows)
+        asked = fill("torch._check($rows.shape[0] > 0)", rows=elements[0].rows)
         return [*statements, ast.Expr(asked)]
 
     def _for(self: Any, node: ast.For, facts: Iteration, live: set[str]) -> Block:
@@ -379,7 +379,7 @@ class Loops:
                     before.append(let(name, first))
                     inner = [Element(inner[0].target, load(name)), *inner[1:]]
                     first = load(name)
-                count = fill("torch.arange(rows.shape[0])", rows=first)
+                count = fill("torch.arange($rows.shape[0])", rows=first)
                 return [Element(target.elts[0], count), *inner]
             case ast.Call(ast.Name(id="zip"), parts) if isinstance(target, ast.Tuple):
                 elements: list[Element] = []
@@ -412,7 +412,7 @@ class Loops:
             if all(name not in find_stored(element.target) for element in elements):
                 rows = next((e.rows for e in elements if ast.unparse(e.rows)[:6] != "torch."), None)
                 counted = elements[0].rows if rows is None else rows
-                first_one = fill("torch.arange(rows.shape[0]) == 0", rows=counted)
+                first_one = fill("torch.arange($rows.shape[0]) == 0", rows=counted)
                 elements.append(Element(ast.Name(name, ast.Store()), first_one))
             return name
 
@@ -464,7 +464,7 @@ class Loops:
 
 def _from(of: ast.expr, dim: int, start: ast.expr) -> ast.expr:
     """The rows of a tensor from a number on."""
-    return fill(f"of[{':, ' * dim}start:]", of=of, start=start)
+    return fill(f"$of[{':, ' * dim}$start:]", of=of, start=start)
 
 
 def _find_outs(lists: list[Filled]) -> list[ast.expr]:
@@ -500,8 +500,8 @@ def _peel(elements: list[Element]) -> Block:
     """The targets of the first iteration; the elements are those of the others afterwards."""
     statements: Block = []
     for at, (target, rows) in enumerate(elements):
-        statements.append(let(target, fill("rows[0]", rows=rows)))
-        elements[at] = Element(target, fill("rows[1:]", rows=rows))
+        statements.append(let(target, fill("$rows[0]", rows=rows)))
+        elements[at] = Element(target, fill("$rows[1:]", rows=rows))
     return statements
 
 

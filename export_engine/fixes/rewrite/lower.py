@@ -271,11 +271,11 @@ class Lowering(Loops):
         """A longer tensor, or the one before padded with zeros; how much of it counts."""
         dim, rank, more = growth
         size = self.grown.setdefault(name, (dim, self.names.new(f"{name}_size")))[1]
-        longer = f"torch.where(test, new.shape[{dim}], {size})"
+        longer = f"torch.where($test, $new.shape[{dim}], {size})"
         padded = f"torch.nn.functional.pad({name}, {(*[0] * 2 * (rank - 1 - dim), 0, more)})"
         return [
             let(size, fill(longer, test=test, new=new)),
-            let(name, fill(f"torch.where(test, new, {padded})", test=test, new=new)),
+            let(name, fill(f"torch.where($test, $new, {padded})", test=test, new=new)),
         ]
 
     def _print_first(self, node: ast.If, live: set[str]) -> Block:
@@ -766,7 +766,7 @@ class Lowering(Loops):
                     value = end if is_tensor else call("torch.as_tensor", end)
                     statements.append(let(bound, value))
                     end = load(bound)  # noqa: PLW2901
-                behind = f"torch.where(end < 0, end + {name}.shape[{dim}], end)"
+                behind = f"torch.where($end < 0, $end + {name}.shape[{dim}], $end)"
                 statements.append(let(bound, fill(behind, end=end)))
                 end = load(bound)  # noqa: PLW2901
             tests.append(ast.Compare(at, [how], [end]))
@@ -827,7 +827,7 @@ def _with_dims(mask: ast.expr, later: int) -> ast.expr:
     """A mask of one dim with further dims of size 1 after it."""
     if not later:
         return mask
-    return fill(f"mask[:{', None' * later}]", mask=mask)
+    return fill(f"$mask[:{', None' * later}]", mask=mask)
 
 
 def _selects(pairs: list[tuple[Value, Value, bool, bool]]) -> bool:

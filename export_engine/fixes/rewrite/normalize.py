@@ -657,7 +657,7 @@ def _without_popped(node: ast.stmt, name: str, args: list[ast.expr]) -> ast.stmt
 
 
 def _item(subject: ast.expr, at: int) -> ast.expr:
-    return fill(f"of[{at}]", of=subject)
+    return fill(f"$of[{at}]", of=subject)
 
 
 def _as_read(target: ast.expr) -> ast.expr:

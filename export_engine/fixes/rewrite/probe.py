@@ -552,21 +552,21 @@ class Probe(Elements):
             and _is_dynamic(tuple(numbers))
             and all(map(_is_int, numbers))
         ):
-            self.facts.notes[site] = ("form", f"torch.tensor(first, dtype={function.dtype})")
+            self.facts.notes[site] = ("form", f"torch.tensor($first, dtype={function.dtype})")
             return (torch.tensor(numbers, dtype=function.dtype, device="cpu"),)
         if not is_list_of_numbers(numbers):
             return None
         values = stack(numbers)
         if function is torch.tensor and "dtype" not in keywords:
-            self.facts.notes[site] = ("form", "torch.stack(first)")
+            self.facts.notes[site] = ("form", "torch.stack($first)")
             return (values,)
         if is_type or function is torch.tensor:
             dtype = keywords.get("dtype") or getattr(function, "dtype", torch.get_default_dtype())
-            self.facts.notes[site] = ("form", f"torch.stack(first).to({dtype})")
+            self.facts.notes[site] = ("form", f"torch.stack($first).to({dtype})")
             return (values.to(dtype),)
         is_long = len(numbers) > 2 or name in ("any", "all")
         if name in _REDUCED and _is_builtin(function) and is_long:
-            self.facts.notes[site] = ("form", f"torch.stack(first).{name}()")
+            self.facts.notes[site] = ("form", f"torch.stack($first).{name}()")
             return (getattr(values, name)(),)
         return None
 
@@ -595,16 +595,16 @@ class Probe(Elements):
         if kind == "int" and not self.depth and self.facts.keeps_symbols:
             if is_whole and value.dtype != torch.bool:
                 return value.item()
-            self.facts.notes[site] = ("form", "first.long().item()")
+            self.facts.notes[site] = ("form", "$first.long().item()")
             return value.long().item()
-        tensor, text = value, "first.reshape(())" if shaped else "first"
+        tensor, text = value, "$first.reshape(())" if shaped else "$first"
         if kind == "int" and (not is_whole or value.dtype == torch.bool):
-            tensor, text = value.long(), "first.long()"
+            tensor, text = value.long(), "$first.long()"
         elif kind == "float" and is_whole:
             tensor = value.to(torch.get_default_dtype())
-            text = f"first.to({tensor.dtype})"
+            text = f"$first.to({tensor.dtype})"
         elif kind == "bool" and value.dtype != torch.bool:
-            tensor, text = value != 0, "first != 0"
+            tensor, text = value != 0, "$first != 0"
         self.facts.notes[site] = ("form", text)
         return tensor
 
@@ -616,12 +616,12 @@ class Probe(Elements):
         if len(tensors) == 1:
             at = 0 if values[0] is tensors[0] else 1
             how = "min" if name == "max" else "max"
-            text = f"left.clamp({how}=right)" if at == 0 else f"right.clamp({how}=left)"
+            text = f"$left.clamp({how}=$right)" if at == 0 else f"$right.clamp({how}=$left)"
             self.facts.notes[site] = ("form", text)
             end = values[1 - at]
             return tensors[0].clamp(min=end) if name == "max" else tensors[0].clamp(max=end)
         how = "maximum" if name == "max" else "minimum"
-        self.facts.notes[site] = ("form", f"torch.{how}(left, right)")
+        self.facts.notes[site] = ("form", f"torch.{how}($left, $right)")
         return getattr(torch, how)(*tensors)
 
     def _of_rows(
@@ -635,25 +635,25 @@ class Probe(Elements):
         else:
             values = rows.values
         if name in ("list", "tuple") and isinstance(rows, Rows) and not rows.is_masked:
-            self.facts.notes[site] = ("form", "first")
+            self.facts.notes[site] = ("form", "$first")
             return rows
         if isinstance(rows, Rows) and rows.loop is not None and not self.depth:
             rows.loop.is_needed |= name in ("stack", "cat", "concat", "vstack")
         if name == "stack":
-            self.facts.notes[site] = ("form", f"rows.movedim(0, {dim})" if dim else "rows")
+            self.facts.notes[site] = ("form", f"$rows.movedim(0, {dim})" if dim else "$rows")
             return values.movedim(0, dim)
         if name in ("cat", "concat", "vstack"):
-            moved = f"rows.movedim(0, {dim})" if dim else "rows"
+            moved = f"$rows.movedim(0, {dim})" if dim else "$rows"
             self.facts.notes[site] = ("form", f"{moved}.flatten({dim}, {dim + 1})")
             return values.movedim(0, dim).flatten(dim, dim + 1) if dim else values.flatten(0, 1)
         if name == "tensor":
-            self.facts.notes[site] = ("form", "rows")
+            self.facts.notes[site] = ("form", "$rows")
             return values
         if name == "sum" and _is_builtin(function) and not args:
-            self.facts.notes[site] = ("form", "rows.sum(0)")
+            self.facts.notes[site] = ("form", "$rows.sum(0)")
             return values.sum(0)
         if name in _REDUCED and _is_builtin(function) and values.dim() == 1:
-            self.facts.notes[site] = ("form", f"rows.{name}()")
+            self.facts.notes[site] = ("form", f"$rows.{name}()")
             return getattr(values, name)()
         raise CannotRewrite("a list that the loop fills is used without being stacked")
 
@@ -664,7 +664,7 @@ class Probe(Elements):
         if function is torch.equal:
             if args[0].shape != args[1].shape:
                 return False
-            self.facts.notes[site] = ("form", "(left == right).all()")
+            self.facts.notes[site] = ("form", "($left == $right).all()")
             return (args[0] == args[1]).all()
         self.facts.notes[site] = ("isclose", 0)
         return torch.isclose(*args, **keywords).all()
@@ -672,7 +672,7 @@ class Probe(Elements):
     def _length(self, site: Site, of: Any) -> Any:
         if isinstance(of, Rows | Masked):
             of = of if isinstance(of, Rows) else self._of_rows(site, torch.stack, of, (), {})
-            self.facts.notes[site] = ("form", "rows.shape[0]")
+            self.facts.notes[site] = ("form", "$rows.shape[0]")
         if isinstance(of, Rows):
             return of.values.shape[0]
         if isinstance(of, _Sequence):
@@ -681,9 +681,9 @@ class Probe(Elements):
             return len(of)
         size: Any = of.shape[0]
         if free_unbacked_symbols(size):
-            self.facts.notes[site] = ("form", "rows.shape[0]")
+            self.facts.notes[site] = ("form", "$rows.shape[0]")
         elif not isinstance(size, int):
-            self.facts.notes[site] = ("size", "rows.shape[0]")  # which len() of Python's would fix
+            self.facts.notes[site] = ("size", "$rows.shape[0]")  # which len() of Python's would fix
         return size
 
     def method(self, site: Site, of: Any, name: str, *args: Any, **keywords: Any) -> Any:
@@ -696,14 +696,14 @@ class Probe(Elements):
             if name == "tolist" and of.dim() == 1 and isinstance(of.numel(), int):
                 self.facts.reads_whole |= not of.dtype.is_floating_point
                 if not self.facts.keeps_symbols:
-                    self.facts.notes[site] = ("form", "first.unbind()")
+                    self.facts.notes[site] = ("form", "$first.unbind()")
                     return list(of.unbind(0))
             if name == "tolist" and (self.depth or not isinstance(of.numel(), int)):
-                self.facts.notes[site] = ("form", "first")
+                self.facts.notes[site] = ("form", "$first")
                 size: Any = of.shape[0]
                 return list(of) if isinstance(size, int) else _Rowwise(of, 0)
         if of is math and args and isinstance(args[0], torch.Tensor) and name in MATH:
-            self.facts.notes[site] = ("form", f"torch.{name}(first)")
+            self.facts.notes[site] = ("form", f"torch.{name}($first)")
             return getattr(torch, name)(args[0])
         function = getattr(of, name)
         if args and (of_numbers := self._of_numbers(site, function, args[0], keywords)):

@@ -28,6 +28,19 @@ class Window(nn.Module):
 
 
 @case("x: n, _", lambda: rows(5), lambda: rows(2), lambda: rows(8), modes=NON_STRICT)
+class NamedAsInTemplates(nn.Module):
+    """Its names are those of the places in the rewriter's templates."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        value = deque([x.new_zeros(3)] * 2, maxlen=2)
+        rows = []
+        for first in x:
+            value.append(first)
+            rows.append(sum(value) / 2)
+        return torch.stack(rows)
+
+
+@case("x: n, _", lambda: rows(5), lambda: rows(2), lambda: rows(8), modes=NON_STRICT)
 class Turned(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         d = deque()
