@@ -77,7 +77,7 @@ def _export_small_models() -> None:
         if not explored.ok:
             explored.autofix()
         if explored.ok:
-            _ = explored.cost()
+            explored.cost()
             _compare(explored)
 
 

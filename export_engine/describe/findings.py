@@ -20,9 +20,7 @@ from export_engine.findings import (
 from export_engine.record import FindingRow, FixCard, Record, ShapesForm
 
 if TYPE_CHECKING:
-    from export_engine.attempt import Exported, Request
-if TYPE_CHECKING:
-    from export_engine.attempt import Fix, Request
+    from export_engine.attempt import Exported, Fix, Request
 
 
 def with_findings(

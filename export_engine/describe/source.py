@@ -120,11 +120,11 @@ class ProgramSource(Protocol):
 
     @property
     def inputs(self) -> Sequence[Entry]:
-        """Field of the flat program, once its graph has been read."""
+        """Those of the flat program, once its graph has been read."""
 
     @property
     def outputs(self) -> Sequence[Entry]:
-        """Field of the flat program, once its graph has been read."""
+        """Those of the flat program, once its graph has been read."""
 
     @property
     def input_paths(self) -> Sequence[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -92,7 +93,7 @@ def _with_classes(request: Request, setups: tuple[Registered, ...]) -> Request:
         if path not in before and isinstance(value, torch.Tensor) and value.dim():
             leaves.setdefault(path, tuple(Auto() for _ in value.shape))
     try:
-        return wanted.with_changes(shapes=Shapes(leaves, shapes.bounds))
+        return wanted.with_changes(shapes=replace(shapes, leaves=leaves))
     except ShapesError:
         return wanted
 
