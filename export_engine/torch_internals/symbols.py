@@ -216,44 +216,31 @@ def shape_env(program: LiveProgram) -> Any:
     return None
 
 
-_SIZE_TABLES = (
-    "axioms",
-    "deferred_runtime_asserts",
-    "divisible",
-    "guards",
-    "replacements",
-    "replacements_slocs",
-    "unbacked_renamings",
-    "var_to_range",
-    "var_to_range_sloc",
-)
-"""Where a ShapeEnv keeps what it learns of its sizes."""
-
-
 @undone
 def keep_sizes(program: LiveProgram) -> Iterator[None]:
     """Puts back what is known of a program's sizes.
 
     A copy shares the fake tensors and their ShapeEnv: who traces a copy, as ExecuTorch's verifier
-    does, can decide there that a size is 2, and it would be 2 in the program, too.
+    does, can decide there that a size is 2, and it would be 2 in the program, too. Symbols that
+    the copy adds stay.
     """
     env = shape_env(program)
-    tables = {name: getattr(env, name) for name in _SIZE_TABLES if hasattr(env, name)}
-    before = {name: _copy_table(table) for name, table in tables.items()}
+    attributes = {} if env is None else vars(env)
+    tables = [value for value in attributes.values() if isinstance(value, dict | list | set)]
+    before = [_copy_table(table) for table in tables]
+    symbols = set(torch_has.VAR_TO_RANGE.of(env, ()))
     yield
-    if all(getattr(env, name) == table for name, table in before.items()):
-        return
-    for name, table in tables.items():
-        setattr(env, name, table)
+    for table, held in zip(tables, before, strict=True):
         if isinstance(table, list):
-            table[:] = before[name]
-        else:
-            table.clear()
-            table.update(before[name])
-    # Expressions and answers that torch caches are of a version
-    for version in ("_version_counter", "_replacements_version_counter"):
-        if hasattr(env, version):
-            setattr(env, version, getattr(env, version) + 1)
+            table[:] = held
+            continue
+        added = {key for key in table if isinstance(key, sympy.Symbol) and key not in symbols}
+        held.update({key: table[key] for key in added} if isinstance(table, dict) else added)
+        table.clear()
+        table.update(held)
+    for name in attributes:
+        if name.endswith("version_counter"):  # what torch caches of sizes is of a version
+            attributes[name] += 1
 
 
 def _copy_table(table: Any) -> Any:
