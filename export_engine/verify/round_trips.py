@@ -303,7 +303,7 @@ def _check_distinct(subject: Subject, distinct: torch.export.ExportedProgram) ->
             text = rules.GuaranteeDecomposed.NOT_COMPARED(
                 before=before, after=after, kept="", reason=subject.without_values
             )
-            return without_weights(rules.GuaranteeDecomposed, text)
+            return without_weights(rules.GuaranteeDecomposed, f"{text[:1].upper()}{text[1:]}")
         ours = subject.run(callable_module(distinct), subject.request)
         theirs = subject.run(decomposed.module(), subject.request)
         difference = subject.compare(theirs, ours, _DECOMPOSED_LOOSE)
