@@ -89,6 +89,7 @@ export function firstView(
   // Too high for the view, it is shown smaller than life-size, so that more of it is seen.
   const largest = wide >= least ? Math.min(wide, comfortable) : comfortable;
   let best: { camera: Camera; cuts: number } | null = null;
+  const upper = boxes.filter(({ y }) => y < view.height / Math.min(least, largest)); // the rest is below
   const zooms = [largest];
   for (let zoom = largest - ZOOM_STEP; zoom >= least; zoom -= ZOOM_STEP) zooms.push(zoom);
   const end = wide >= least ? Math.min(wide, most) : most;
@@ -100,7 +101,7 @@ export function firstView(
     for (const x of leftEdges(scene, boxes, middle, view, zoom)) {
       const camera = { x, y: -above / zoom, zoom };
       const seen = visible(camera, { ...view, height: view.height - HINT });
-      const cuts = countCut(boxes, seen);
+      const cuts = countCut(upper, seen);
       if (!best || cuts < best.cuts) best = { camera, cuts };
     }
   }
@@ -148,15 +149,17 @@ export interface Beyond {
 /** Counts the boxes that are not wholly in what is seen; each once, where most of it lies. */
 export function countBeyond(boxes: readonly Rect[], seen: Rect): Beyond {
   const count: Beyond = { above: 0, below: 0, left: 0, right: 0 };
-  for (const box of boxes) {
-    const over: [keyof Beyond, number][] = [
-      ["above", seen.y - box.y],
-      ["below", box.y + box.height - seen.y - seen.height],
-      ["left", seen.x - box.x],
-      ["right", box.x + box.width - seen.x - seen.width],
-    ];
-    const [side, most] = over.reduce((worst, each) => (each[1] > worst[1] ? each : worst));
-    if (most > 0) count[side] += 1;
+  for (const { height, width, x, y } of boxes) {
+    const above = seen.y - y;
+    const below = y + height - seen.y - seen.height;
+    const left = seen.x - x;
+    const right = x + width - seen.x - seen.width;
+    const most = Math.max(above, below, left, right);
+    if (most <= 0) continue;
+    if (most === above) count.above += 1;
+    else if (most === below) count.below += 1;
+    else if (most === left) count.left += 1;
+    else count.right += 1;
   }
   return count;
 }

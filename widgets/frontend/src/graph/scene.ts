@@ -188,8 +188,12 @@ function boundsOf(points: readonly number[]): Rect {
 }
 
 /** The closed boxes inside a box, in order. */
-export function closedBoxes(box: SceneBox): SceneBox[] {
-  return box.children.flatMap((each) => (each.open ? closedBoxes(each) : [each]));
+export function closedBoxes(box: SceneBox, into: SceneBox[] = []): SceneBox[] {
+  for (const each of box.children) {
+    if (each.open) closedBoxes(each, into);
+    else into.push(each);
+  }
+  return into;
 }
 
 /** The boxes at a point of the scene, the outermost first. */

@@ -59,6 +59,8 @@ export class Stage {
   private readonly surface: CanvasSurface;
   /** Per font, the widths of texts. */
   private readonly widths = new Map<string, Map<string, number>>();
+  /** What `beyond` was last counted for. */
+  private counted: { scene: Scene; camera: Camera; size: Size } | null = null;
   private frame = 0;
   private glide: Glide | null = null;
   /** Those that show the same part of the same scene. */
@@ -299,8 +301,14 @@ export class Stage {
     if (!same) this.where.value = open;
   }
 
+  /** Counted once for each view of a scene: a hover paints that again and moves no box. */
   private lookBeyond(scene: Scene, seen: Rect): void {
     const fitted = this.isFitted() && this.size.width > 0;
+    const { camera, counted, size } = this;
+    const isCounted =
+      counted?.scene === scene && counted.camera === camera && counted.size === size;
+    if (fitted && isCounted) return;
+    this.counted = fitted ? { scene, camera, size } : null;
     const next = fitted ? countBeyond(closedBoxes(scene.root), seen) : null;
     const now = this.beyond.peek();
     const same = next && now && SIDES.every((side) => next[side] === now[side]);
