@@ -47,4 +47,4 @@ else:
             raise AttributeError(name)
         from explorer.old_names import load_old_name
 
-        return load_old_name(name)
+        return load_old_name(name, _load)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 
@@ -31,6 +30,21 @@ class _OldName:
         return self._give(owner)
 
 
+class _GoneName:
+    """A member that is a function of the package now, which this module only names."""
+
+    def __init__(self, instead: str) -> None:
+        self._instead = instead
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, owner: object | None, kind: type | None = None) -> Any:
+        if owner is None:
+            return self
+        raise AttributeError(f".{self._name} is now {self._instead}.", name=self._name, obj=owner)
+
+
 def _rename(name: str) -> _OldName:
     return _OldName(f"{name}()", lambda owner: getattr(owner, name))
 
@@ -49,47 +63,39 @@ def _saves(kind: str) -> _OldName:
     return _OldName("save()", lambda owner: partial(owner.save, kind=kind))
 
 
-def _contracts_of(owner: Any) -> Callable[..., Any]:
-    contracts = import_module("explorer.comparing.contracts")
-    return partial(contracts.compare_contracts, owner.session)
-
-
-def _layers_with(owner: Any) -> Callable[[Any], Any]:
-    diff = import_module("explorer.opening.diffing").diff
-    return lambda whole: diff(whole, owner, layers=True)
-
-
-def _diff_with(owner: Any) -> Callable[[Any], Any]:
-    return partial(import_module("explorer.opening.diffing").diff, owner)
-
-
-_MOVED: dict[str, tuple[str, str, str]] = {
-    "explore_joint": ("explorer.opening.exporting", "explore", "explore(joint=True)"),
-    "measure_device": ("explorer.results.cost", "measure_device", 'cost.on("cpu")'),
-    "observing": ("explorer.opening.observing", "observe", "observe()"),
-    "read_stages": ("explorer.results.stages", "read_stages", "view(path)"),
-    "shrink_config": ("explorer.opening.configs", "shrink_config", "explore_config(small=True)"),
+_MOVED: dict[str, tuple[str, dict[str, bool]]] = {
+    "explore_joint": ("explore", {"joint": True}),
+    "observing": ("observe", {}),
+    "read_stages": ("view", {}),
 }
-"""By an old name of the package: where that is now, its name there, and what to write."""
+"""By an old function of the package: the new one, and what it is called with besides."""
+
+_GONE = {"measure_device": 'cost.on("cpu")', "shrink_config": "explorer.explore_config(small=True)"}
+"""By a function that the package no longer has: what to write."""
 
 
-def load_old_name(name: str) -> Any:
+def load_old_name(name: str, load: Callable[[str], Any]) -> Any:
     """Return the object that had an old name, and warn of the new one.
 
+    Args:
+        name: the old name.
+        load: gives what the package has under a new name. Nothing here imports it: it would lead
+            back to where the package is made of.
+
     Raises:
-        AttributeError: there is no such name.
+        AttributeError: there is no such name, or what it did is done otherwise now.
     """
     for part in ("errors", "typing"):
-        new = import_module(f"explorer.{part}")
-        if name in new.__all__:
+        if name in load(part).__all__:
             _warn(f"explorer.{name} is now explorer.{part}.{name}")
-            return getattr(new, name)
+            return getattr(load(part), name)
     if name not in _MOVED:
-        raise AttributeError(f"module 'explorer' has no attribute {name!r}")
-    module, attribute, instead = _MOVED[name]
-    _warn(f"explorer.{name} is now explorer.{instead}")
-    value = getattr(import_module(module), attribute)
-    return partial(value, joint=True) if name == "explore_joint" else value
+        instead = f"; use {_GONE[name]}" if name in _GONE else ""
+        raise AttributeError(f"module 'explorer' has no attribute {name!r}{instead}")
+    new, options = _MOVED[name]
+    said = ", ".join(f"{option}={value}" for option, value in options.items())
+    _warn(f"explorer.{name} is now explorer.{new}({said})")
+    return partial(load(new), **options) if options else load(new)
 
 
 def _warn(told: str) -> None:
@@ -119,9 +125,9 @@ class OldNames(OldSetNames):
     watch = _rename("record_values")
     overlay = _rename("annotate")
     compare_values = _rename("compare")
-    compare_contracts = _OldName('explorer.diff(ex, "ShapesSpec")', _contracts_of)
-    compare_layers = _OldName("explorer.diff(whole, twin, layers=True)", _layers_with)
-    diff = _OldName("explorer.diff()", _diff_with)
+    compare_contracts = _GoneName('explorer.diff(ex, "ShapesSpec")')
+    compare_layers = _GoneName("explorer.diff(whole, twin, layers=True)")
+    diff = _GoneName("explorer.diff(ex, other)")
     profile = _OldName("cost().measure()", lambda owner: owner.cost().measure)
     delegation_table = _rename("op_table")
     dynamic_shapes = _rename("shapes_code")

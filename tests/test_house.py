@@ -49,15 +49,26 @@ def test_imports_follow_the_arrows() -> None:
 
 
 def test_no_import_leads_back_to_where_it_starts() -> None:
-    """Imports in functions and for types count, too."""
+    """Imports in functions, for types and of a module by its name in a string count, too."""
     graph = grimp.build_graph(*PACKAGES)
-    imported = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    imported = {
+        name: graph.find_modules_directly_imported_by(name) | named_in(name, graph.modules)
+        for name in graph.modules
+    }
 
     TopologicalSorter(imported).prepare()  # a CycleError names the circle
     packages: defaultdict[str, set[str]] = defaultdict(set)
     for name, others in imported.items():
         packages[part_of(name)] |= {part_of(each) for each in others} - {part_of(name)}
     TopologicalSorter({**packages, **dict.fromkeys(PACKAGES, ())}).prepare()
+
+
+def named_in(module: str, modules: set[str]) -> set[str]:
+    """The modules of ours below a package that a module names in a string."""
+    place = ROOT.joinpath(*module.split("."))
+    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    strings = {node.value for node in syntax_of(file) if isinstance(node, ast.Constant)}
+    return {text for text in strings & modules if "." in text} - {module}
 
 
 def part_of(module: str) -> str:

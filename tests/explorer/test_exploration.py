@@ -346,6 +346,22 @@ def test_an_old_name_gives_the_same_and_says_the_new_one(
         assert getattr(explored, old) is not None
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("observing", "explorer.observe()"), ("explore_joint", "explorer.explore(joint=True)")],
+)
+def test_an_old_function_is_the_new_one(old: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=re.escape(f"explorer.{old} is now {new};")):
+        assert callable(getattr(explorer, old))
+
+
+def test_a_name_that_is_gone_names_the_new_one(explored: explorer.Exploration) -> None:
+    with pytest.raises(AttributeError, match=re.escape("use explorer.explore_config(small=True)")):
+        explorer.shrink_config  # noqa: B018
+    with pytest.raises(AttributeError, match=re.escape(".diff is now explorer.diff(ex, other)")):
+        explored.diff  # noqa: B018
+
+
 def test_a_kind_goes_before_the_suffix(explored: explorer.Exploration, tmp_path: Path) -> None:
     """As the options `--html`, `--json` and `--save` have it, whatever the file is called."""
     page = explored.save(tmp_path / "report", kind=".html")
