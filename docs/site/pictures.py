@@ -114,6 +114,14 @@ def generate(file: Path) -> None:
     explorer.explore_generation(LlamaForCausalLM(config).eval(), prompt).save(file)
 
 
+SURVEYED = ("bert", "gpt2", "llama", "mamba", "t5", "lstm cells", "spectra", "windows", "tagger")
+
+
+def survey(file: Path) -> None:
+    """Public architectures, exported with the dynamic dims of their survey."""
+    explorer.survey(DOCS.parent / "tests/benchmarks/public.toml", only=SURVEYED).save(file)
+
+
 TAKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "verify": (verify, "Verify"),
     "runs": (run, "Runs"),
@@ -122,6 +130,7 @@ TAKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "delegate": (delegate, "Delegate"),
     "training-step": (trace_step, ""),
     "set": (generate, ""),
+    "survey": (survey, ""),
 }
 """Per picture, what writes its report, and the pane that it opens."""
 
@@ -161,8 +170,14 @@ ex.decompose()
 """
 
 
+def wait_for_program(view: Locator) -> None:
+    """Waits for a program or a failure."""
+    view.get_by_test_id("verdict").or_(view.get_by_test_id("failure")).first.wait_for()
+
+
 def select_attention(view: Locator) -> None:
     """Selects an op of BERT by a search, and puts its source below."""
+    wait_for_program(view)
     search = view.get_by_role("combobox", name="Search ops")
     search.fill("op:scaled_dot_product_attention")
     search.press("Enter")
@@ -173,6 +188,7 @@ def select_attention(view: Locator) -> None:
 
 def compare_with_first(view: Locator) -> None:
     """Compares with the attempt before, as one graph, and goes to the first difference."""
+    wait_for_program(view)
     view.get_by_role("button", name="History").click()
     view.get_by_role("button", name="Compare", exact=True).first.click()
     view.get_by_role("button", name="Overlay").click()
@@ -183,8 +199,11 @@ def compare_with_first(view: Locator) -> None:
     view.get_by_test_id("graph").blur()
 
 
-def look(view: Locator) -> None:
-    """Nothing: it is shown as it opens."""
+def open_case(view: Locator) -> None:
+    """Opens a case of ExportDB among those of its tag."""
+    view.get_by_label("Tag", exact=True).select_option("torch.cond")
+    view.get_by_text("cond_operands").first.click()
+    view.get_by_test_id("case-page").wait_for()
 
 
 IN_A_CELL: dict[str, tuple[list[str], Callable[[Locator], None]]] = {
@@ -192,7 +211,8 @@ IN_A_CELL: dict[str, tuple[list[str], Callable[[Locator], None]]] = {
         [LOAD + BERT, '%export -d "input_ids: batch, seq[2..512]" bert(tokens)'],
         select_attention,
     ),
-    "failure": ([LOAD, SCALED, "%export scaled(x)"], look),
+    "failure": ([LOAD, SCALED, "%export scaled(x)"], wait_for_program),
+    "examples": ([LOAD, "%exportdb"], open_case),
     "compare": (
         [
             LOAD + BLOCKS,
@@ -216,8 +236,7 @@ def take_in_cells(browser: Browser, names: list[str]) -> None:
             lab = Lab(context.new_page(), server)
             lab.open(cells)
             lab.run_all()
-            view = lab.cell(len(cells) - 1).locator(".tx-root").last
-            view.get_by_test_id("verdict").or_(view.get_by_test_id("failure")).first.wait_for()
+            view = lab.cell(len(cells) - 1).locator(".tx-library, .tx-root").last
             act(view)
             lab.page.wait_for_timeout(2000)
             view.screenshot(path=IMAGES / f"{name}.png")
@@ -231,8 +250,7 @@ def take(page: Page, name: str) -> None:
         file = Path(folder) / "report.html"
         write_report(file)
         page.goto(file.as_uri())
-        root = page.locator(".tx-root")
-        root.wait_for()
+        page.locator(".tx-root, #trials").wait_for()
         if pane:
             open_tab(page, pane)
         page.wait_for_timeout(2000)  # the graph is laid out, and in its place

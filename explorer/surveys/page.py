@@ -36,8 +36,8 @@ thead button { font: inherit; font-weight: 600; border: 0; padding: 2px; backgro
   color: inherit; cursor: pointer; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 tbody th { font-weight: 600; } th small { display: block; font-weight: 400; max-width: 22em; }
-td.why { min-width: 18em; max-width: 40em; overflow-wrap: anywhere; }
-td.eager { min-width: 9em; max-width: 20em; } summary { cursor: pointer; }
+td.why { min-width: 15em; max-width: 40em; overflow-wrap: anywhere; }
+td.eager { min-width: 8.5em; max-width: 20em; } summary { cursor: pointer; }
 td.good { color: var(--good); }
 td.bad { color: var(--bad); } tr.group th { text-align: left; padding-top: 14px; }
 .bar { display: inline-block; height: 10px; background: currentColor; opacity: 0.55; }
