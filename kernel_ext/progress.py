@@ -78,7 +78,7 @@ class ProgressLine:
         where = "" if progress.what in _KNOWN else f": {count}{where}"
         text = f"{doing} {self._title}{where} ({now - self._started:.0f} s)"
         share = f' max="{progress.total}" value="{progress.done}"' if progress.total else ""
-        message = "".join(f"<div>{escape_html(other_text)}</div>" for other_text in self._known)
+        message = "".join(f"<div>{escape_html(text)}</div>" for text in self._known)
         with self._drawing:
             self._put(
                 {

@@ -353,7 +353,7 @@ def _from_inside(node: schema.Node, given: list[schema.GraphArgument]) -> list[s
     """
     if node.metadata.stack_trace or len(given) != 1:
         return []
-    metadatas = {_name_of(other_node): other_node.metadata for other_node in given[0].graph.nodes}
+    metadatas = {_name_of(node): node.metadata for node in given[0].graph.nodes}
     results = [
         metadatas.get(read(union, "as_tensor").name) if "as_tensor" in union else None
         for union in given[0].graph.outputs

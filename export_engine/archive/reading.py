@@ -233,7 +233,7 @@ def _notes(program: schema.ExportedProgram, source: FileSource) -> list[str]:
             f"{text}, so "
             "newer fields are not shown."
         )
-    for other_texts, what in (
+    for bad_texts, what in (
         (source.names.refused, "are not valid names and are shown as text"),
         (source.sizes.unreadable, "should be sizes and cannot be read"),
         (
@@ -241,8 +241,8 @@ def _notes(program: schema.ExportedProgram, source: FileSource) -> list[str]:
             "come from a later torch and are shown as in the file",
         ),
     ):
-        if other_texts:
-            listed = list(dict.fromkeys(other_texts))
+        if bad_texts:
+            listed = list(dict.fromkeys(bad_texts))
             rest = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
             texts.append(f"In the file, these {what}: {', '.join(listed[:_SHOWN])}{rest}.")
     return texts

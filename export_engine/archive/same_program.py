@@ -144,11 +144,11 @@ class _Origins:
         file, line, function = record.frames.file, record.frames.line, record.frames.function
         return tuple(
             (
-                record.files[file[other_number]].path,
-                line[other_number],
-                record.strings[function[other_number]],
+                record.files[file[frame]].path,
+                line[frame],
+                record.strings[function[frame]],
             )
-            for other_number in (items_of(record.stacks, number) if number >= 0 else ())
+            for frame in (items_of(record.stacks, number) if number >= 0 else ())
         )
 
 

@@ -316,9 +316,9 @@ def _counter(
 ) -> Callable[[object], None]:
     """Turns module entries into monotonic progress."""
     callable_modules = {
-        id(other_module): path
-        for path, other_module in module.named_modules()
-        if not issubclass(type(other_module), _CONTAINERS)  # `__class__` may lie, or raise
+        id(submodule): path
+        for path, submodule in module.named_modules()
+        if not issubclass(type(submodule), _CONTAINERS)  # `__class__` may lie, or raise
     }
     entered: set[int] = set()
 

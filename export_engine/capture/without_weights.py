@@ -54,8 +54,8 @@ def _copy(module: torch.nn.Module) -> torch.nn.Module:
 
 def _tensors_of(module: torch.nn.Module) -> Iterator[torch.Tensor]:
     """Parameters, buffers and other tensors that its modules have as attributes."""
-    for other_module in module.modules():
-        for value in pytree.tree_leaves(vars(other_module)):
+    for submodule in module.modules():
+        for value in pytree.tree_leaves(vars(submodule)):
             if isinstance(value, torch.Tensor):
                 yield value
 

@@ -53,13 +53,11 @@ def device_of(device: str | Device | tuple[float, float]) -> Device:
         return device
     if isinstance(device, str):
         devices = [
-            other_device
-            for other_device in DEVICES
-            if other_device.name.lower().startswith(device.lower())
+            candidate for candidate in DEVICES if candidate.name.lower().startswith(device.lower())
         ]
         if devices and device:
             return devices[0]
-        text = ", ".join(other_device.name for other_device in DEVICES)
+        text = ", ".join(device.name for device in DEVICES)
         raise WrongArgument(
             f"There is no device {device!r}. Available: {text}. Or pass FLOP/s and bytes/s."
         )

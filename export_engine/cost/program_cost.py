@@ -272,7 +272,7 @@ class ProgramCost:
             return own
         scratch = self._inner_scratch(call, inner)
         times = self._repeats(call)
-        costs = [self._whole(other_number) for other_number in inner]
+        costs = [self._whole(number) for number in inner]
         if times is None or any(cost is None for cost in costs):
             return Cost("unknown", None, own.read, own.written, scratch)
         if call.target.name.endswith("cond"):
@@ -380,9 +380,9 @@ class ProgramCost:
 
     def _alive(self, values: Sequence[int]) -> tuple[list[Held], list[int], list[int]]:
         """The tensors of known size, their bytes, and what is alive at each node."""
-        held = [other_held for other_held in self.held if other_held.bytes is not None]
+        held = [held for held in self.held if held.bytes is not None]
         inside = [op_cost for op_cost in self.ops if op_cost.cost.scratch]
-        amounts = [other_held.bytes or NOTHING for other_held in held]
+        amounts = [held_value.bytes or NOTHING for held_value in held]
         amounts += [op_cost.cost.scratch or NOTHING for op_cost in inside]
         numbers = value_of(amounts, values)
         sizes, scratch = numbers[: len(held)], numbers[len(held) :]

@@ -70,7 +70,7 @@ class TrainingCost:
             WrongArgument: the graph is of no training step.
         """
         overlay = next(
-            (other_overlay for other_overlay in record.overlays if other_overlay.name == _PASS),
+            (overlay for overlay in record.overlays if overlay.name == _PASS),
             None,
         )
         if overlay is None:

@@ -144,7 +144,7 @@ class _Graph:
                     continue
                 for call in node.users:
                     read = [
-                        other_node for other_node in call.all_input_nodes if other_node is not node
+                        input_node for input_node in call.all_input_nodes if input_node is not node
                     ]
                     result[name] = sum(map(self._bytes, read)), self._bytes(call)
         return result
@@ -215,9 +215,7 @@ def _iter_placements(
 ) -> Iterator[DelegatedOp]:
     """The ops of a backend that has no graph of torch's."""
     where = list(
-        dict.fromkeys(
-            other_placement.where for other_placement in lowered.placements if other_placement.where
-        )
+        dict.fromkeys(placement.where for placement in lowered.placements if placement.where)
     )
     counted: set[str] = set()
     for placement in lowered.placements:
@@ -371,12 +369,12 @@ def _inner_modules(
 def _is_call_of_graph(node: torch.fx.Node) -> bool:
     """Whether it runs a graph: a partition, a branch or a loop."""
     return any(
-        other_node.op == "get_attr"
+        input_node.op == "get_attr"
         and isinstance(
-            getattr(other_node.graph.owning_module, str(other_node.target), None),
+            getattr(input_node.graph.owning_module, str(input_node.target), None),
             torch.fx.GraphModule,
         )
-        for other_node in node.all_input_nodes
+        for input_node in node.all_input_nodes
     )
 
 
@@ -398,4 +396,4 @@ def _kind(node: torch.fx.Node) -> OpKind:
 def _tensors(node: torch.fx.Node) -> list[torch.Tensor]:
     value = node.meta.get("val")
     values = value if isinstance(value, tuple | list) else (value,)
-    return [other_value for other_value in values if isinstance(other_value, torch.Tensor)]
+    return [value for value in values if isinstance(value, torch.Tensor)]

@@ -144,7 +144,7 @@ def find_refusing_line(rule: Any, ask: Callable[[], object]) -> tuple[BackendRul
     if not calls:
         return None, ""
     call = calls[0]
-    while refusing := [other_call for other_call in call.inner if other_call.is_refusal]:
+    while refusing := [inner_call for inner_call in call.inner if inner_call.is_refusal]:
         call = refusing[0]
     file = Path(call.file)
     text = _statement(call.file, call.line)

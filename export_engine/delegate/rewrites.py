@@ -307,7 +307,7 @@ def _expand(edit: GraphEdit, node: Node) -> Node | None:
     for user in node.users:
         if str(user.target) not in _BROADCASTING or shape_of(user) != result:
             return None
-        others = [other_node for other_node in user.all_input_nodes if other_node is not node]
+        others = [input_node for input_node in user.all_input_nodes if input_node is not node]
         if not any(shape_of(other) == result for other in others):
             return None
     return node.args[0] if isinstance(node.args[0], Node) else None
@@ -354,7 +354,7 @@ def _stack(edit: GraphEdit, node: Node) -> Node | None:
 def _split(edit: GraphEdit, node: Node) -> Node | None:
     source = static_shape(node.args[0])
     picks = list(node.users)
-    if source is None or not all(other_pick.target is _getitem for other_pick in picks):
+    if source is None or not all(pick.target is _getitem for pick in picks):
         return None
     dim = int(argument(node, 2, "dim", 0)) % len(source)
     starts, start = [], 0

@@ -50,11 +50,11 @@ class CallSizes:
         self._by_symbol: dict[str, Expression] = {}
         """Per torch's name of a symbol, its value over sizes."""
         user = iter(paths)
-        for entry, other_entry in enumerate(source.inputs):
-            if other_entry.kind != "user_input":
+        for entry, input_row in enumerate(source.inputs):
+            if input_row.kind != "user_input":
                 continue
-            path = next(user, other_entry.name)
-            for dim, size in sizes_of(other_entry.value):
+            path = next(user, input_row.name)
+            for dim, size in sizes_of(input_row.value):
                 if not isinstance(size, bool | str):
                     self._add(entry, dim, path, size)
         self._solve()

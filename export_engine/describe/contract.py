@@ -154,11 +154,7 @@ def places_of_trace(symbols: Symbols, born: Mapping[str, InputPlace]) -> dict[in
     for number, name in enumerate(symbols.table.entries):
         if name in born:
             text = symbols.text(name_symbol(name))
-            same = [
-                born[other_text]
-                for other_text in born
-                if symbols.key(other_text) == symbols.key(name)
-            ]
+            same = [born[text] for text in born if symbols.key(text) == symbols.key(name)]
             groups[number] = [Place("input", -1, at.position, str(at), text) for at in same]
     return groups
 

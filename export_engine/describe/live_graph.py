@@ -103,9 +103,7 @@ class LiveGraph:
             if node.op == "call_module":
                 yield Nested(holder, str(node.target), LiveGraph(inner, self._symbols), holder)
                 continue
-            for user in [
-                other_user for other_user in node.users if other_user.op == "call_function"
-            ]:
+            for user in [user for user in node.users if user.op == "call_function"]:
                 graph = LiveGraph(inner, self._symbols)
                 yield Nested(self._positions[user], _argument_name(user, node), graph, holder)
 
@@ -227,7 +225,7 @@ def _contents(module: Any) -> str:
     """A module that a node calls, as torch prints it; of classes that are not torch's the name."""
     own = isinstance(module, torch.nn.Module) and not isinstance(module, GraphModule)
     if own and all(
-        type(other_module).__module__.startswith("torch.nn.") for other_module in module.modules()
+        type(submodule).__module__.startswith("torch.nn.") for submodule in module.modules()
     ):
         return " ".join(repr(module).split())
     return "" if isinstance(module, GraphModule) else f"<{type(module).__name__}>"

@@ -82,9 +82,7 @@ class Symbols:
             cached = self._texts[expression] = print_size(expression, self._names)
             at = {symbol: cached.find(self.name(symbol)) for symbol in sorted(expression.symbols)}
             ordered = sorted(at, key=lambda each: at[each])
-            self._entries[cached] = Entry(
-                cached, [self.number(other_text) for other_text in ordered]
-            )
+            self._entries[cached] = Entry(cached, [self.number(text) for text in ordered])
         return cached
 
     def find_number(self, symbol: str) -> list[int]:

@@ -131,7 +131,7 @@ def _find_returned_input(place: Place) -> tuple[Location, str] | None:
         function = _function_of(code, call, argument)
         if function is None:
             continue
-        parameters = {other_argument.arg for other_argument in function.args.args}
+        parameters = {argument.arg for argument in function.args.args}
         for returned, line in _results(function):
             if isinstance(returned, ast.Name) and returned.id in parameters:
                 name = getattr(function, "name", "<lambda>")

@@ -23,7 +23,9 @@ def is_a(error: BaseException, *names: str) -> bool:
 
 def find(error: BaseException, *names: str) -> BaseException | None:
     """The first error of the chain with such a class."""
-    return next((other_error for other_error in chain(error) if is_a(other_error, *names)), None)
+    return next(
+        (chained_error for chained_error in chain(error) if is_a(chained_error, *names)), None
+    )
 
 
 def cause(error: BaseException) -> BaseException:
@@ -37,9 +39,9 @@ def break_type(error: BaseException) -> str:
 
     Up to torch 2.11, a UserError also counts as one there.
     """
-    for other_error in chain(error):
-        kind = getattr(other_error, "gb_type", None)
-        if isinstance(kind, str) and kind and not is_a(other_error, "UserError"):
+    for chained_error in chain(error):
+        kind = getattr(chained_error, "gb_type", None)
+        if isinstance(kind, str) and kind and not is_a(chained_error, "UserError"):
             return kind
     return ""
 
@@ -47,7 +49,7 @@ def break_type(error: BaseException) -> str:
 def operator_of(error: BaseException) -> Any:
     """The operator overload that an error of the fake tensors is about."""
     return next(
-        (f for other_error in chain(error) if (f := getattr(other_error, "func", None))), None
+        (f for chained_error in chain(error) if (f := getattr(chained_error, "func", None))), None
     )
 
 

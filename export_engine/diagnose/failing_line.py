@@ -100,9 +100,7 @@ def failing_place(error: BaseException) -> Place:
     interpreted in both modes; code that an operator calls, such as a fake kernel, runs in both.
     """
     errors = list(chain(error))
-    interpreted = [
-        (number, _dynamo_frames(other_error)) for number, other_error in enumerate(errors)
-    ]
+    interpreted = [(number, _dynamo_frames(error)) for number, error in enumerate(errors)]
     number, inner = next(((n, frames) for n, frames in interpreted if frames), (-1, []))
     if number < 0:
         return _place(next(filter(None, map(_ran, errors)), []))
@@ -116,8 +114,8 @@ def variables_at(error: BaseException, place: Place) -> Mapping[str, Any]:
     """The local variables at a place that ran; empty in strict mode, which interprets the code."""
     result: Mapping[str, Any] = {}
     wanted = place.stack[-1][:2] if place.stack else ("", 0)
-    for other_error in chain(error):
-        for tb in _entries(other_error.__traceback__):
+    for chained_error in chain(error):
+        for tb in _entries(chained_error.__traceback__):
             if (tb.tb_frame.f_code.co_filename, tb.tb_lineno) == wanted:
                 result = tb.tb_frame.f_locals
     return result
@@ -130,8 +128,8 @@ def place_before(error: BaseException, files: tuple[str, ...]) -> Place | None:
         error: as it was raised.
         files: the ends of their paths.
     """
-    for other_error in chain(error):
-        interpreted = list(getattr(other_error, "real_stack", None) or ())
+    for chained_error in chain(error):
+        interpreted = list(getattr(chained_error, "real_stack", None) or ())
         for number, frame in enumerate(interpreted):
             if str(getattr(frame, "filename", "")).endswith(files):
                 return find_dynamo_place(interpreted[:number])
@@ -140,11 +138,7 @@ def place_before(error: BaseException, files: tuple[str, ...]) -> Place | None:
         if location.file.endswith(files):
             before = frames[:number]
             return _place(
-                [
-                    (other_location, _position(tb))
-                    for other_location, tb in before
-                    if is_shown(other_location.file)
-                ]
+                [(location, _position(tb)) for location, tb in before if is_shown(location.file)]
             )
     return None
 

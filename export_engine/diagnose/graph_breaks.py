@@ -54,7 +54,7 @@ _WITHOUT_BREAK = {
 def diagnose_missing_break(attempt: Failed) -> Diagnosis | None:
     """Diagnoses what TorchDynamo refuses with an error that has no page."""
     text = message(cause(attempt.error))
-    reason = next((other_text for words, other_text in _WITHOUT_BREAK.items() if words in text), "")
+    reason = next((sentence for words, sentence in _WITHOUT_BREAK.items() if words in text), "")
     if not reason or attempt.request is None or not attempt.request.strict:
         return None
     place = failing_place(attempt.error)

@@ -130,15 +130,9 @@ def _set_of(held: _Held) -> Stack:
     code: Code | None = code_of(result.co_filename) if result is not None else None
     if result is None or code is None:
         return ()
-    functions = (
-        other_function for other_function in code.functions if other_function.name == "__init__"
-    )
+    functions = (function for function in code.functions if function.name == "__init__")
     function = next(
-        (
-            other_function
-            for other_function in functions
-            if other_function.lineno >= result.co_firstlineno
-        ),
+        (function for function in functions if function.lineno >= result.co_firstlineno),
         None,
     )
     for node in _attributes(function, held.attribute, ast.Store) if function is not None else ():

@@ -77,15 +77,17 @@ def diagnose_own_error(attempt: Failed) -> Diagnosis | None:
 
 def _find_observed_exception(error: BaseException) -> tuple[str, str] | None:
     """The exception that Dynamo saw the model raise."""
-    for other_error in chain(error):
-        if is_a(other_error, "FakeTensorObservedException"):
+    for chained_error in chain(error):
+        if is_a(chained_error, "FakeTensorObservedException"):
             return None  # an operator rejected its inputs
         if (
-            is_a(other_error, "ObservedException")
-            and type(other_error).__name__ != "ObservedException"
+            is_a(chained_error, "ObservedException")
+            and type(chained_error).__name__ != "ObservedException"
         ):
             again = message(find(error, "Unsupported") or error)
-            return read_observed_exception(type(other_error).__name__, message(other_error), again)
+            return read_observed_exception(
+                type(chained_error).__name__, message(chained_error), again
+            )
     name = _BREAKS.get(break_type(error))
     inner = cause(error)
     python = type(inner).__name__ == "TypeError"

@@ -196,8 +196,8 @@ def _diagnose_derivative_on_gpu(attempt: Failed, names: set[str]) -> Diagnosis |
     last: Stack = ()
     for node in graph.graph.nodes if graph is not None else ():
         if any(
-            str(other_node.name).endswith(name)
-            for other_node in node.all_input_nodes
+            str(input_node.name).endswith(name)
+            for input_node in node.all_input_nodes
             for name in names
         ):
             break

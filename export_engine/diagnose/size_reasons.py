@@ -71,18 +71,18 @@ def reason(problem: ShapeViolation, stack: Stack) -> tuple[str, str, Span | None
         loop = _loop_of(code, statement)
         if loop is not None:
             text = f"for {code.text(loop.target)} in {code.text(loop.iter)}"
-            other_text = f": the loop `{text}` is unrolled while tracing"
-            return other_text, rules.ShapesViolated.LOOP_WHY(), code.span(loop.iter)
+            ending = f": the loop `{text}` is unrolled while tracing"
+            return ending, rules.ShapesViolated.LOOP_WHY(), code.span(loop.iter)
         if isinstance(statement, ast.While):
-            other_text = f": the loop `while {code.text(statement.test)}` is unrolled while tracing"
-            return other_text, rules.ShapesViolated.LOOP_WHY(), code.span(statement.test)
-        for find, other_text, because in _FIXING:
+            ending = f": the loop `while {code.text(statement.test)}` is unrolled while tracing"
+            return ending, rules.ShapesViolated.LOOP_WHY(), code.span(statement.test)
+        for find, ending, because in _FIXING:
             node = find(statement) if not (problem.asked_by and find in _OF_TEXT) else None
             if node is not None:
-                return f": {other_text.format(code.text(node))}", because or why, code.span(node)
+                return f": {ending.format(code.text(node))}", because or why, code.span(node)
         if isinstance(statement, ast.If) and any(isinstance(n, ast.Raise) for n in statement.body):
-            other_text = f"{FOR_OTHERS} the model raises an error, `if {code.text(statement.test)}`"
-            return other_text, rules.ShapesViolated.REFUSAL_WHY(), code.span(statement.test)
+            ending = f"{FOR_OTHERS} the model raises an error, `if {code.text(statement.test)}`"
+            return ending, rules.ShapesViolated.REFUSAL_WHY(), code.span(statement.test)
     span = (
         code.span(statement.test) if code and isinstance(statement, ast.If | ast.Assert) else None
     )

@@ -83,7 +83,7 @@ def _find_item_source(attempt: Failed, place: Place) -> Stack:
         if not stack or (stack[-1].file, stack[-1].line) != asking:
             return stack
         read = [
-            other_node for other_node in node.all_input_nodes if other_node.op.startswith("call")
+            input_node for input_node in node.all_input_nodes if input_node.op.startswith("call")
         ]
         node = read[-1] if read else None
     return ()

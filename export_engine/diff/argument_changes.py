@@ -60,7 +60,7 @@ def _parts(text: str) -> list[str]:
         if piece[0] == "," and depth == 0:
             cuts.append(piece.start())
     texts = [text[one + 1 : other].strip() for one, other in pairwise([*cuts, len(text)])]
-    return [other_text for other_text in texts if other_text]
+    return [text for text in texts if text]
 
 
 _PIECE = re.compile(r"""'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[^'"()\[\]{},]+|.""", re.DOTALL)

@@ -76,8 +76,8 @@ class _Side:
         self.is_read = bytearray(len(self.inputs))
         for node in range(len(self.inputs) - 1, -1, -1):
             if not self.is_left_out(node):
-                for other_number in self.inputs[node]:
-                    self.is_read[other_number] = 1
+                for input_number in self.inputs[node]:
+                    self.is_read[input_number] = 1
         self.holders = {nested_graph.holder for nested_graph in self.graph.nested}
 
     def __len__(self) -> int:
@@ -231,13 +231,13 @@ class Walk:
     def iter_nested(self) -> Iterator[Nested]:
         """The graphs that paired nodes run, each with that which its partner runs there."""
         ours, theirs = self.one.graph.nested, self.other.graph.nested
-        named = any(other_nested_graph.holder < 0 for other_nested_graph in (*ours, *theirs))
+        named = any(nested_graph.holder < 0 for nested_graph in (*ours, *theirs))
         left = {
             (
-                other_nested_graph.node,
-                other_nested_graph.argument if named else other_nested_graph.holder,
-            ): other_nested_graph
-            for other_nested_graph in theirs
+                nested_graph.node,
+                nested_graph.argument if named else nested_graph.holder,
+            ): nested_graph
+            for nested_graph in theirs
         }
         for inner in ours:
             place = inner.argument if named else self.partner.get(inner.holder, -1)

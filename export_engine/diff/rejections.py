@@ -61,10 +61,10 @@ def _iter_sizes_to_try(record: Record) -> Iterator[Sequence[int]]:
             tried |= set() if end is None else {end - 1, end, end + 1}
         for value in sorted(tried):
             yield sizes_of_symbols(record.probe, {number: value})
-    for number, other_size in enumerate(inputs):
-        if other_size.symbol < 0:  # a size that is fixed, as far as this program knows
+    for number, probe_input in enumerate(inputs):
+        if probe_input.symbol < 0:  # a size that is fixed, as far as this program knows
             examples = [other.example for other in inputs]
-            yield [*examples[:number], other_size.example + 1, *examples[number + 1 :]]
+            yield [*examples[:number], probe_input.example + 1, *examples[number + 1 :]]
 
 
 def _describe_result(result: ProbeResult) -> str:

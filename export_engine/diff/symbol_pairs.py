@@ -46,9 +46,9 @@ class SymbolPairs:
                     composed.append((one, other, pair))
                 elif not self._pair(*numbers):
                     return pair
-        for one, other, other_pair in composed:
+        for one, other, composed_pair in composed:
             if not self._is_same(one, other):
-                return other_pair
+                return composed_pair
         return None
 
     def mentions(self, text: str) -> bool:

@@ -72,8 +72,8 @@ def _difference(attempt: Exported, request: Request) -> str:
     program = attempt.program.module()
     extra = other_args(request)
     calls = [request] if extra is None else [request, request.with_changes(args=extra)]
-    for number, other_call in enumerate(calls):
-        text = _differs(program, other_call)
+    for number, tried_call in enumerate(calls):
+        text = _differs(program, tried_call)
         if text:
             return f"Exported, but with {'its other' if number else 'the example'} inputs: {text}"
     return ""

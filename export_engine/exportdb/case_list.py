@@ -40,7 +40,7 @@ def torch_version() -> str:
 
 def case(name: str) -> ExportCase:
     """The case of a name. Raises NoSuchCase."""
-    entries = {other_case.name: other_case for other_case in cases()}
+    entries = {entry.name: entry for entry in cases()}
     if name not in entries:
         near = difflib.get_close_matches(name, entries, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]}?" if near else " %exportdb lists them."
@@ -57,7 +57,7 @@ def search(query: str) -> list[ExportCase]:
 
     A query that is one tag, `torch.cond`, gives the cases of that tag alone.
     """
-    tagged = [other_case for other_case in cases() if query.strip() in other_case.tags]
+    tagged = [entry for entry in cases() if query.strip() in entry.tags]
     if tagged:
         return tagged
     return find_matching(

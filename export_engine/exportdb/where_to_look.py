@@ -67,5 +67,5 @@ def _shapes(record: Record) -> list[tuple[str, str]]:
     sizes = ", ".join(f"{symbol.name} in {symbol.range}" for symbol in record.symbols)
     count = len(record.guards)
     guards = f"{count} guard{'' if count == 1 else 's'}" if count else ""
-    text = "; ".join(other_text for other_text in (sizes, guards) if other_text)
+    text = "; ".join(text for text in (sizes, guards) if text)
     return [("Shapes", text)] if text else []

@@ -17,8 +17,8 @@ _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 def only_in_training(function: ast.AST) -> Iterator[ast.AST]:
     """The nodes that eval mode never runs."""
     for node in ast.walk(function):
-        for other_node in _iter_skipped(node):
-            yield from ast.walk(other_node)
+        for skipped in _iter_skipped(node):
+            yield from ast.walk(skipped)
 
 
 def _iter_skipped(node: ast.AST) -> Iterator[ast.AST]:

@@ -250,11 +250,7 @@ def _check_branches(
     for node, asked in momentary.branches(file):
         if _asks_for_presence(asked) or _is_left_out(file, node, traced):
             continue
-        sources = [
-            other_node
-            for other_node in momentary.sources_in(file, asked)
-            if not passes(file, other_node)
-        ]
+        sources = [node for node in momentary.sources_in(file, asked) if not passes(file, node)]
         if not sources:
             continue
         source = sources[0]

@@ -33,13 +33,11 @@ class Op(NamedTuple):
         if name in self.node.kwargs:
             return self.node.kwargs[name]
         schema = op_schema(self.node.target)
-        for number, other_argument in enumerate(schema.arguments if schema else ()):
-            if other_argument.name == name:
+        for number, argument in enumerate(schema.arguments if schema else ()):
+            if argument.name == name:
                 if number < len(self.node.args):
                     return self.node.args[number]
-                return (
-                    other_argument.default_value if other_argument.has_default_value() else default
-                )
+                return argument.default_value if argument.has_default_value() else default
         return default
 
 
@@ -57,9 +55,9 @@ def ops_of(program: torch.export.ExportedProgram) -> Iterator[Op]:
 
 
 def _iter_nested_ops(owner: torch.nn.Module, node: torch.fx.Node, position: int) -> Iterator[Op]:
-    for other_node in node.all_input_nodes:
+    for input_node in node.all_input_nodes:
         inner = (
-            getattr(owner, str(other_node.target), None) if other_node.op == "get_attr" else None
+            getattr(owner, str(input_node.target), None) if input_node.op == "get_attr" else None
         )
         if isinstance(inner, torch.fx.GraphModule):
             for inside in inner.graph.nodes:

@@ -59,8 +59,8 @@ def find_reached_functions(target: Callable[..., Any]) -> Iterator[FunctionType]
     classes = dict.fromkeys(type(item) for item in module.modules())
     waiting: list[Any] = [target, getattr(target, "func", None)]
     waiting += [inspect.getattr_static(cls, "forward", None) for cls in classes]
-    for other_module in module.modules():
-        waiting += forward_hooks(other_module)
+    for submodule in module.modules():
+        waiting += forward_hooks(submodule)
     seen: set[CodeType] = set()
     while waiting and len(seen) < _MOST:
         function = function_behind(waiting.pop())
@@ -168,6 +168,6 @@ def _static(cls: type, name: str) -> Any:
 
 def _attributes(module: torch.nn.Module, names: set[str]) -> Iterator[Any]:
     """Plain attributes of modules with these names: helper objects of a model."""
-    for other_module in module.modules():
-        held = vars(other_module)
+    for submodule in module.modules():
+        held = vars(submodule)
         yield from (held[name] for name in names if name in held)

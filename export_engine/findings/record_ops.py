@@ -96,11 +96,11 @@ def stack_of(record: Record, number: int) -> Stack:
     frames = record.frames
     return tuple(
         Location(
-            record.files[frames.file[other_number]].path,
-            frames.line[other_number],
-            record.strings[frames.function[other_number]],
+            record.files[frames.file[frame]].path,
+            frames.line[frame],
+            record.strings[frames.function[frame]],
         )
-        for other_number in items_of(record.stacks, number)
+        for frame in items_of(record.stacks, number)
     )
 
 
@@ -160,7 +160,7 @@ class Memory:
 
     def placeholder(self, graph: int, node: int) -> int:
         """The input of the main graph whose memory a node's value is in; -1 for none."""
-        steps = sum(len(other_graph.op) for other_graph in self._record.graphs)
+        steps = sum(len(graph.op) for graph in self._record.graphs)
         while steps > 0:
             steps -= 1
             columns = self._record.graphs[graph]

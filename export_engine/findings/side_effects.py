@@ -20,7 +20,7 @@ def check_side_effects(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding per changed name or container."""
     state = KeptState(exported)
     inputs = [change for change in exported.recording.changes if change.owner == "input"]
-    for change in {other_change.name: other_change for other_change in inputs}.values():
+    for change in {change.name: change for change in inputs}.values():
         yield _container_finding(change, state.place_of(change))
     for change, effect in state.changes:
         if effect == "same":

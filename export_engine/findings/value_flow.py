@@ -105,7 +105,7 @@ class Momentary:
     def sources_in(self, file: SourceFile, node: ast.AST) -> Iterator[ast.AST]:
         """All such expressions in a node."""
         nodes = (inner for inner in ast.walk(node) if file.runs(inner))
-        return (other_node for other_node in nodes if self._is_momentary(file, other_node))
+        return (node for node in nodes if self._is_momentary(file, node))
 
     def branches(self, file: SourceFile) -> Iterator[tuple[ast.stmt | ast.expr, ast.expr]]:
         """The branches that depend on such a value, with their conditions."""

@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 def check_writes(record: Record, _: Exported | None) -> Iterator[Finding]:
     """One finding per input or constant that an op writes to, itself or through views of it."""
-    entries = {
-        other_entry.node: other_entry
-        for other_entry in record.signature.inputs
-        if other_entry.node >= 0
-    }
+    entries = {entry.node: entry for entry in record.signature.inputs if entry.node >= 0}
     for node, op in placeholders_written(record).items():
         entry = entries.get(node)
         if entry is not None and entry.kind == "constant_tensor":

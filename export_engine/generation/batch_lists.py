@@ -105,11 +105,11 @@ def _takes_joined(call: ObservedCall, paths: AbstractSet[str]) -> bool:
     try:
         with torch.no_grad():
             results = []
-            for other_call in (
+            for tried_call in (
                 call,
                 other,
             ):  # copied apart: a cache that one fills is not the other's
-                args, kwargs = copy.deepcopy((other_call.args, dict(other_call.kwargs)))
+                args, kwargs = copy.deepcopy((tried_call.args, dict(tried_call.kwargs)))
                 leaves = call_leaves(signature_of(call.module), args, kwargs)
                 lists = [value for path, value in leaves if path.rpartition(".")[0] in paths]
                 results.append(_select_results(call.module(*args, **kwargs), lists))

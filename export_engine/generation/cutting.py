@@ -241,22 +241,18 @@ def _components(
                     shapes=varying(), within=(patch_transformers, equal) if sliding else (equal,)
                 ),
                 fallbacks=tuple(
-                    request.with_changes(shapes=other_shapes, within=(patch_transformers, *more))
-                    for other_shapes, more in (
+                    request.with_changes(shapes=shapes, within=(patch_transformers, *more))
+                    for shapes, more in (
                         (varying(), (equal,)),
-                        *(
-                            (other_shapes, (equal,))
-                            for other_shapes in [with_ends(varying())]
-                            if other_shapes
-                        ),
+                        *((shapes, (equal,)) for shapes in [with_ends(varying())] if shapes),
                         (varying(automatic=True), ()),
                     )
                 ),
                 varying={
                     path: tuple(
-                        dim for dim, line in enumerate(other_lines) if line is None or any(line)
+                        dim for dim, line in enumerate(lines_of_dims) if line is None or any(line)
                     )
-                    for path, other_lines in groups.items()
+                    for path, lines_of_dims in groups.items()
                 },
                 arguments=differing_arguments([*calls, *(call for call in first if call)]),
                 joined=frozenset(lists.get(calls[0].path, ())),

@@ -177,9 +177,7 @@ class _Dispatching:
         self.__signature__ = signature_of(components[0].module)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        paths = frozenset[str]().union(
-            *(other_component.joined for other_component in self._components)
-        )
+        paths = frozenset[str]().union(*(component.joined for component in self._components))
         names = list(self.__signature__.parameters)
         prepared_args, prepared_kwargs = prepare_arguments(
             self._components[0].module, *join_lists(args, kwargs, names, paths)

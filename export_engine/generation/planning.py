@@ -86,7 +86,7 @@ def _plan(
         suppressed_first=_tokens(getattr(config, "begin_suppress_tokens", None)),
     )
     first = _calls([_of_steps(calls, range(1)) for calls, _ in runs])
-    later = _calls([other_calls for calls, _ in runs for other_calls in _each_step(calls)])
+    later = _calls([step_calls for calls, _ in runs for step_calls in _each_step(calls)])
     plan = msgspec.structs.replace(plan, first=first, later=later)
     return msgspec.structs.replace(plan, logits=_logits(plan, runs))
 
@@ -176,7 +176,7 @@ def _of_steps(calls: Sequence[SeenCall], steps: range) -> list[SeenCall]:
 def _each_step(calls: Sequence[SeenCall]) -> list[list[SeenCall]]:
     """The calls before each token but the first."""
     groups = [_of_steps(calls, range(step, step + 1)) for step in range(1, _TOKENS)]
-    return [other_calls for other_calls in groups if other_calls]
+    return [calls for calls in groups if calls]
 
 
 def _calls(rounds: Sequence[Sequence[SeenCall]]) -> list[PlannedCall]:

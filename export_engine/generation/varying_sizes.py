@@ -43,7 +43,7 @@ def lines(
     groups: dict[str, list[Line | None]] = {}
     for path, sizes in base[0].items():
         rows, long = (other.get(path, sizes) if other else sizes for other in (more_rows, longer))
-        steps = [other_groups[path] for other_groups in base if path in other_groups]
+        steps = [groups[path] for groups in base if path in groups]
         ranks = {len(numbers) for numbers in (rows, long, *steps)}
         if ranks != {len(sizes)}:
             groups[path] = [None] * len(sizes)

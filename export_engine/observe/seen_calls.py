@@ -81,7 +81,7 @@ class SeenCalls:
         """Copies of the inputs, with the bytes they take; None if not needed or without room."""
         with self._lock:
             is_known = call in self.seen
-            first = all(other_call.build != call.build for other_call in self.seen)
+            first = all(seen_call.build != call.build for seen_call in self.seen)
             left = self.most_bytes - self.bytes
         if is_known or (not first and _bytes_of((args, kwargs)) > left):
             return None

@@ -126,9 +126,7 @@ def groups_of(seen: SeenCalls) -> list[Group]:
 
 def difference(group: Group, other: Group) -> str:
     """How the calls of a group differ from those of another in what they pass: a clause."""
-    ours, theirs = (
-        {part[0]: part[1:] for part in other_group.build} for other_group in (group, other)
-    )
+    ours, theirs = ({part[0]: part[1:] for part in either.build} for either in (group, other))
     changed = [path for path in ours | theirs if ours.get(path) != theirs.get(path)]
     return "; ".join(f"{path} is {_what(ours.get(path))}" for path in changed[:_SHOWN])
 

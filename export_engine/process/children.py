@@ -20,7 +20,7 @@ def another_python(
         arguments: of the interpreter.
         folder: where it runs; by default where this process does. Nothing is imported from there.
     """
-    text = os.pathsep.join(str(Path(other_text).absolute()) for other_text in sys.path)
+    text = os.pathsep.join(str(Path(text).absolute()) for text in sys.path)
     return subprocess.Popen(
         [sys.executable, *arguments],
         stdin=subprocess.PIPE,

@@ -120,9 +120,7 @@ def _check_lost(
         if flow.kind != "cache" or flow.input in goes_on:
             continue
         grown = [reader for reader in walk.readers(flow.target_node) if _adds(walk, reader)]
-        ends = [
-            other_number for other_number in grown if not _reaches(component, walk, other_number)
-        ]
+        ends = [number for number in grown if not _reaches(component, walk, number)]
         if grown and len(ends) == len(grown):
             pairs.append((flow.target_path, grown[0]))
     if pairs:

@@ -62,7 +62,7 @@ def _apart(
         )
     if own:
         before = from_.find_source(flow.source_node)
-        other = next((other_flow for other_flow in flows if other_flow.target_node == before), None)
+        other = next((flow for flow in flows if flow.target_node == before), None)
         if other is not None and before != flow.target_node:
             return flow.source_node, (
                 rules.SetOrder.RETURNED_AS(

@@ -107,11 +107,11 @@ def _is_full(
     """
     last = seams[number].target
     goes_on = [
-        other_flow
+        input_flow
         for seam in seams
         if seam.source == seam.target == last
-        for other_flow in seam.flows
-        if other_flow.input == flow.input
+        for input_flow in seam.flows
+        if input_flow.input == flow.input
     ]
     if not goes_on or given.upper is None or accepted.upper is None:
         return False

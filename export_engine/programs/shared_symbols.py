@@ -40,7 +40,7 @@ def find_shared_symbols(
         if seam.source == seam.target:
             continue  # a cache that grows: `past` of one call is `past + 1` of the next
         giving, taking = components[seam.source], components[seam.target]
-        for flow in (other_flow for other_flow in seam.flows if other_flow.known_by != "part"):
+        for flow in (flow for flow in seam.flows if flow.known_by != "part"):
             shape = find_given_type(giving, flow).shape
             taken = taking.type_of(taking.record.signature.inputs[flow.input]).shape
             for one, other in zip(shape, taken, strict=False):

@@ -128,7 +128,7 @@ def _by(off: int) -> str:
 
 def _find_miscount(component: Component, placed: PlacedRows) -> _Shift | None:
     """A position that a program gives its next call, and that is not the next one."""
-    uses = [other_rows for used in placed.used.values() for other_rows in used.values()]
+    uses = [rows for used in placed.used.values() for rows in used.values()]
     for name, node in _iter_state(component):
         at = Linear(0, ((name, 1),))
         used = next((use for use in uses if use.start.terms == at.terms), None)

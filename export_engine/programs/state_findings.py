@@ -49,9 +49,7 @@ def _inputs(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[
             component = components[at]
             taken = component.record.signature.inputs[number]
             writer = component.writes().get(taken.node)
-            others = [
-                other_number for other_number, _, _ in takers if other_number not in (at, source)
-            ]
+            others = [number for number, _, _ in takers if number not in (at, source)]
             if writer is None or not others or _is_given_on(component, taken.path):
                 continue
             yield Finding(

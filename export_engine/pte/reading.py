@@ -242,7 +242,7 @@ def _place_value(
         first, last = 0, max(last, 0)
     if number in ends.outputs:
         first, last = max(first, 0), ends.last
-    size = prod(max(other_number, 0) for other_number in value.shape) * _WIDTHS.get(value.dtype, 4)
+    size = prod(max(number, 0) for number in value.shape) * _WIDTHS.get(value.dtype, 4)
     return Placed(
         value=number,
         dtype=value.dtype,

@@ -95,10 +95,10 @@ def _match_text(asked: Values[str], test: Test) -> Nodes:
     entries: dict[str, bool] = {}
     places: Nodes = set()
     for place, texts in asked:
-        for other_text in texts:
-            told = entries.get(other_text)
+        for asked_text in texts:
+            told = entries.get(asked_text)
             if told is None:
-                told = entries[other_text] = find(other_text)
+                told = entries[asked_text] = find(asked_text)
             if told:
                 places.add(place)
                 break

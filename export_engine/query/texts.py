@@ -47,9 +47,7 @@ def sizes_finder(text: str) -> Callable[[list[str]], bool]:
         one = _whole(text)
         return lambda sizes: any(one.search(size) for size in sizes)
     wanted = [part.strip() for part in text.strip("[]").split(",")]
-    patterns = [
-        None if other_text == "..." else _whole(other_text) for other_text in wanted if other_text
-    ]
+    patterns = [None if text == "..." else _whole(text) for text in wanted if text]
     return lambda sizes: _fits(patterns, sizes)
 
 

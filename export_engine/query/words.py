@@ -54,17 +54,13 @@ def _matches(entry: _Entry, patterns: list[re.Pattern[str]], alone: bool) -> boo
 
 def _entries(record: Record) -> Iterator[tuple[tuple[int, int], _Entry]]:
     around: list[str] = []
-    for other_scope in record.scopes:  # parents come before children
-        outer = around[other_scope.parent] if other_scope.parent >= 0 else ""
-        around.append(f"{outer}\n{other_scope.path}\n{other_scope.cls}")
+    for module_scope in record.scopes:  # parents come before children
+        outer = around[module_scope.parent] if module_scope.parent >= 0 else ""
+        around.append(f"{outer}\n{module_scope.path}\n{module_scope.cls}")
     types = [value_type.text.replace(", ", ",") for value_type in record.types]
     stacks = ["\n".join(f"{name}:{line}" for name, line in places_of(record, number))
               for number in range(len(record.stacks.starts) - 1)]  # fmt: skip
-    inputs = {
-        other_entry.node: other_entry
-        for other_entry in record.signature.inputs
-        if other_entry.node >= 0
-    }
+    inputs = {entry.node: entry for entry in record.signature.inputs if entry.node >= 0}
     for number, graph in enumerate(record.graphs):
         for node, op in enumerate(graph.op):
             if op == _GET_ATTR:

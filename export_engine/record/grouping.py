@@ -238,9 +238,9 @@ class _Calls:
             running.is_kept = own[number] > 0 and total[number] > 1 and not layered[number]
         self._lift()
         children: dict[int, list[int]] = defaultdict(list)
-        for number, other_running in enumerate(runnings):
-            if other_running.is_kept:
-                children[other_running.parent].append(number)
+        for number, kept_running in enumerate(runnings):
+            if kept_running.is_kept:
+                children[kept_running.parent].append(number)
         for number, item in enumerate(runnings):
             # The outer name stays: it is the one that the module's author wrote.
             while item.is_kept and item.ops + len(item.modules) == 0:

@@ -183,7 +183,7 @@ def names_in(node: ast.AST) -> list[str]:
 
 def _names(node: ast.AST) -> list[str]:
     nodes = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name)]
-    return [other_node.id for other_node in nodes if isinstance(other_node.ctx, ast.Load)]
+    return [node.id for node in nodes if isinstance(node.ctx, ast.Load)]
 
 
 def file_of(value: Any) -> str:

@@ -99,7 +99,7 @@ def _head(exported: Exported, request: Request, *, weights: bool) -> str:
     fixes = [f"Fix: {title}." for title in request.fixed_by]
     use = "Run it with a file name to save the program there"
     use += "; a state dict's file as a second argument sets the weights." if weights else "."
-    lines = [textwrap.fill(other_text, 96) for other_text in (message, *fixes, use)]
+    lines = [textwrap.fill(text, 96) for text in (message, *fixes, use)]
     text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
     return f'"""{text}"""\n\nimport copy\nimport sys\n\nimport torch\nfrom torch import nn'
 

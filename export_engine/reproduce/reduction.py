@@ -133,8 +133,8 @@ class Reduction:
             node.args = node.args[: at + 1] + node.args[at + 2 :]
         if not self._holds():
             given.elts = own
-            for other_node, arguments in zip(taken, old, strict=True):
-                other_node.args = arguments
+            for call_node, arguments in zip(taken, old, strict=True):
+                call_node.args = arguments
 
     def _dicts(self) -> None:
         """Dicts lose their pairs."""
@@ -178,8 +178,8 @@ class Reduction:
                     node.value = small
                 if self._holds():
                     break
-                for other_node in same:
-                    other_node.value = value
+                for constant in same:
+                    constant.value = value
 
 
 def _is_call(node: ast.AST) -> bool:

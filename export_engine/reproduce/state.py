@@ -163,9 +163,7 @@ class _State:
 
     def _parts(self, module: torch.nn.Module, path: str) -> str:
         """A module by all that it holds."""
-        children = [
-            other_module for other_module in module._modules.values() if other_module is not None
-        ]
+        children = [submodule for submodule in module._modules.values() if submodule is not None]
         if type(module) in _LISTS:
             parts = [self.build(child, f"{path}[{at}]") for at, child in enumerate(children)]
             if type(module) is torch.nn.Sequential:

@@ -132,7 +132,7 @@ def check_names(names: str | Iterable[str] | None) -> list[str]:
     if wanted == ["all"]:
         return wanted
     entries = backends()
-    unknown = [other_text for other_text in wanted if other_text not in entries]
+    unknown = [text for text in wanted if text not in entries]
     if unknown or not wanted:
         text = f"There is no backend {unknown[0]!r}." if unknown else "Pass the name of a backend."
         raise WrongArgument(f"{text} Available: {', '.join(entries)}; or all.")

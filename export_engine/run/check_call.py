@@ -138,9 +138,9 @@ def _find_broken_rule(record: Record, leaves: list[_Leaf]) -> str:
     ]
     by_entry = dict(zip(numbers, leaves, strict=True))
     sizes: list[int] = []
-    for other_size in record.probe.inputs:
-        value = by_entry[other_size.entry].value
-        size = value if other_size.dim < 0 else value.shape[other_size.dim]
+    for probe_input in record.probe.inputs:
+        value = by_entry[probe_input.entry].value
+        size = value if probe_input.dim < 0 else value.shape[probe_input.dim]
         if not isinstance(size, int):
             return ""  # of a nested tensor, which has no number there
         sizes.append(size)

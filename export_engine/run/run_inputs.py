@@ -72,9 +72,9 @@ def _call_at_sizes(subject: Subject, named: Mapping[str, int]) -> Call:
     if result.verdict == "refused":
         text = ", ".join(f"{name}={value}" for name, value in named.items())
         raise WrongArgument(f"The program rejects {text}: {result.broken[0].text}.")
-    for size, other_size in zip(wanted, subject.record.probe.inputs, strict=True):
-        if other_size.dim >= 0 and size < 0:
-            raise WrongArgument(f"{other_size.text} would be {size}. A size must be at least 0.")
+    for size, probe_input in zip(wanted, subject.record.probe.inputs, strict=True):
+        if probe_input.dim >= 0 and size < 0:
+            raise WrongArgument(f"{probe_input.text} would be {size}. A size must be at least 0.")
     return _fresh(subject, wanted)
 
 
@@ -95,9 +95,9 @@ def _bytes(subject: Subject, sizes: Sequence[int]) -> int:
     """A lower bound on the bytes of inputs of these sizes, and of the copies that a run takes."""
     record = subject.record
     counts: dict[int, int] = {}
-    for size, other_size in zip(sizes, record.probe.inputs, strict=True):
-        if other_size.dim >= 0:
-            counts[other_size.entry] = counts.get(other_size.entry, 1) * size
+    for size, probe_input in zip(sizes, record.probe.inputs, strict=True):
+        if probe_input.dim >= 0:
+            counts[probe_input.entry] = counts.get(probe_input.entry, 1) * size
     kinds = {entry: record.types[record.signature.inputs[entry].type] for entry in counts}
     wide = {entry: getattr(torch, kind.dtype, torch.uint8) for entry, kind in kinds.items()}
     return sum(2 * count * wide[entry].itemsize for entry, count in counts.items())
@@ -126,8 +126,8 @@ def _request_with_inputs(request: Request, inputs: Any) -> Request:
 def _label(record: Record, sizes: Sequence[int]) -> str:
     """The value of each symbol; `example` where nothing may vary."""
     entries: dict[str, int] = {}
-    for other_size, size in zip(record.probe.inputs, sizes, strict=True):
-        if other_size.symbol >= 0:
-            name = record.symbols[other_size.symbol].name
-            entries.setdefault(name, (size - other_size.offset) // (other_size.scale or 1))
+    for probe_input, size in zip(record.probe.inputs, sizes, strict=True):
+        if probe_input.symbol >= 0:
+            name = record.symbols[probe_input.symbol].name
+            entries.setdefault(name, (size - probe_input.offset) // (probe_input.scale or 1))
     return ", ".join(f"{name}={value}" for name, value in entries.items()) or "example"

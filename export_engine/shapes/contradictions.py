@@ -60,8 +60,8 @@ def check_possible(shapes: Parts) -> None:
 
 def _facts(shapes: Parts) -> Iterator[_Fact]:
     numbers = {
-        name: Bounds(other_int.low, other_int.high)
-        for name, other_int in ints_of(shapes.leaves).items()
+        name: Bounds(int_leaf.low, int_leaf.high)
+        for name, int_leaf in ints_of(shapes.leaves).items()
     }
     for name, bounds in {**shapes.bounds, **numbers}.items():
         low, high = bounds
@@ -74,7 +74,7 @@ def _facts(shapes: Parts) -> Iterator[_Fact]:
         for position, spec in enumerate(specs):
             result = _expression_of(spec)
             if result is not None:
-                text = f"{path}: {', '.join(write_dim(other_spec, {}) for other_spec in specs)}"
+                text = f"{path}: {', '.join(write_dim(spec, {}) for spec in specs)}"
                 yield _Fact(text, (Relation(">=", result, 0),), (path, position))
     for assumption in shapes.assumptions:
         yield _Fact(str(assumption), (assumption,), (str(assumption), None))

@@ -45,5 +45,5 @@ def _underline(text: str, column: int) -> str:
         head = "…" + head[-_AROUND:]
     if len(tail) > _AROUND:
         tail = tail[:_AROUND] + "…"
-    shown = "".join(other_text if other_text.isprintable() else " " for other_text in head + tail)
+    shown = "".join(text if text.isprintable() else " " for text in head + tail)
     return f"    {shown}\n    {' ' * len(head)}^"

@@ -105,8 +105,8 @@ def _variables(shapes: Parts) -> dict[str, Any]:
         for name in names_of(shapes.leaves)
     }
     numbers = {
-        name: spec_variable(name, other_int.low, other_int.high, size=False)
-        for name, other_int in ints_of(shapes.leaves).items()
+        name: spec_variable(name, int_leaf.low, int_leaf.high, size=False)
+        for name, int_leaf in ints_of(shapes.leaves).items()
     }
     return {**sizes, **numbers}
 

@@ -152,8 +152,8 @@ class _Spec:
 
     def text(self, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         bound = signature_of(target).bind(*args, **kwargs)
-        for name, other_int in ints_of(self._shapes.leaves).items():
-            self._variable("IntVar", name, Bounds(other_int.low, other_int.high))
+        for name, int_leaf in ints_of(self._shapes.leaves).items():
+            self._variable("IntVar", name, Bounds(int_leaf.low, int_leaf.high))
         for name in names_of(self._shapes.leaves):
             self._variable("ShapeVar", name, self._shapes.bounds.get(name, Bounds()))
         params = params_of(bound, self._leaf, self._container)

@@ -65,20 +65,20 @@ class _Reading:
             if alone and variable.symbol not in self._names and path not in self._names.values():
                 self._names[variable.symbol] = path
                 self._int_paths.add(path)
-        for path, other_variable, _ in variables:
-            if other_variable.symbol in self._names:
+        for path, derived, _ in variables:
+            if derived.symbol in self._names:
                 continue
             name = self._fresh(
-                plain_name(other_variable.name if other_variable.name != "anon" else f"{path}_size")
+                plain_name(derived.name if derived.name != "anon" else f"{path}_size")
             )
-            self._names[other_variable.symbol] = name
-            low = 0 if other_variable.low is None and other_variable.size else other_variable.low
+            self._names[derived.symbol] = name
+            low = 0 if derived.low is None and derived.size else derived.low
             if low is None or low < 0:
                 raise ShapesError(
-                    f"{path}: the IntVar {other_variable.name} may be below 0, but a size is "
+                    f"{path}: the IntVar {derived.name} may be below 0, but a size is "
                     "not; use min=0, or a separate argument"
                 )
-            self.bounds[name] = Bounds(low, other_variable.high)
+            self.bounds[name] = Bounds(low, derived.high)
 
     @property
     def sizes(self) -> dict[str, Expression]:

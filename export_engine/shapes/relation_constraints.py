@@ -159,8 +159,8 @@ class _Constraints:
         pair, new = self._name(kind, one, other)
         if new:
             factor = 1 if kind == "Min" else -1
-            for other_pair in (one, other):
-                self._at_least(_times(add_linear(other_pair, pair, -1), factor))
+            for end in (one, other):
+                self._at_least(_times(add_linear(end, pair, -1), factor))
             self._one_of([_times(add_linear(pair, row, -1), factor) for row in (one, other)])
         return pair
 

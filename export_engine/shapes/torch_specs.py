@@ -268,8 +268,6 @@ def _read_dim(where: str, dim: Any, bounds: dict[str, Bounds]) -> Spec:
     result = Bounds(*dim_bounds(root))
     known = bounds.setdefault(root.__name__, result)
     if known != result:
-        texts = " and ".join(
-            write_bounds(other_bounds) or "none" for other_bounds in (known, result)
-        )
+        texts = " and ".join(write_bounds(bounds) or "none" for bounds in (known, result))
         raise ShapesError(f"Two Dims named {root.__name__} have different bounds: {texts}")
     return Named(root.__name__, scale, offset)

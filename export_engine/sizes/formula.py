@@ -141,7 +141,7 @@ class Evaluator:
         for place, number in self._sizes:
             values[place] = sizes[number]
         for place, function, numbers in self._steps:
-            values[place] = function(*[values[other_number] for other_number in numbers])
+            values[place] = function(*[values[number] for number in numbers])
         return values[self._result]
 
 

@@ -114,14 +114,14 @@ def without_repeats(locations: Iterable[Location]) -> Stack:
     Python 3.12 (PEP 709): its line is one of the function that it stands in.
     """
     shown: list[Location] = []
-    for other_location in locations:
-        location = other_location
+    for frame_location in locations:
+        location = frame_location
         if (
-            other_location.function in _COMPREHENSIONS
+            frame_location.function in _COMPREHENSIONS
             and shown
-            and shown[-1].file == other_location.file
+            and shown[-1].file == frame_location.file
         ):
-            location = other_location._replace(function=shown.pop().function)
+            location = frame_location._replace(function=shown.pop().function)
         if location in shown:
             del shown[shown.index(location) :]
         shown.append(location)

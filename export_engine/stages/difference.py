@@ -211,7 +211,7 @@ def _diff_lines(diff: StagesDiff) -> list[str]:
     for kernel_change in diff.changes:
         if kernel_change.kind != "same":
             rows.append(f"  {_sentence(diff, kernel_change)}")
-    alike = sum(other_change.kind == "same" for other_change in diff.changes)
+    alike = sum(change.kind == "same" for change in diff.changes)
     if alike:
         rows.append(f"  the same: {alike} group{'s' if alike > 1 else ''} of kernels")
     return rows

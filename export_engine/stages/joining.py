@@ -124,7 +124,7 @@ def join_stages(
     kernels = _kernels(
         provenance, numbers, nodes, {op.name: op.target for op in post}, codes, lines
     )
-    present = {node for other_node in nodes.values() for node in other_node}
+    present = {node for names in nodes.values() for node in names}
     # an op that Dynamo left out is not aligned, and has become nothing either
     computing_ops = list_computing_ops(record) if record is not None and aligned and post else []
     removed = [node for node in computing_ops if node not in present]
@@ -199,9 +199,7 @@ class Lines:
         for trace in traces:
             shown = parse_stack_trace(trace)
             own = [
-                other_location
-                for other_location in shown
-                if "/torch/" not in other_location.file.replace("\\", "/")
+                location for location in shown if "/torch/" not in location.file.replace("\\", "/")
             ]
             for location in (own or list(shown))[-1:]:
                 file = self._files.get(location.file, -1)

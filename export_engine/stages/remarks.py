@@ -98,8 +98,8 @@ class _Reader:
                 self.users.setdefault(read, []).append(op)
         self.in_kernels: dict[int, list[int]] = {}
         for number, kernel in enumerate(kernels):
-            for other_op in kernel.ops:
-                self.in_kernels.setdefault(other_op, []).append(number)
+            for op_number in kernel.ops:
+                self.in_kernels.setdefault(op_number, []).append(number)
 
     def type_of(self, op: int) -> PrintedType | None:
         """The type of an op's value."""
@@ -220,9 +220,7 @@ def _float64(reader: _Reader, number: int) -> Iterator[StageRemark]:
             or number != reader.in_kernels[op][0]
         ):
             continue
-        if not any(
-            other_printed_type.dtype == "f64" for other_printed_type in reader.types_read(op)
-        ):
+        if not any(printed_type.dtype == "f64" for printed_type in reader.types_read(op)):
             text = f"From `{reader.label(op)}` on, values are float64: twice the bytes of float32."
             yield StageRemark(number, "float64", text, reader.lines([op]))
 

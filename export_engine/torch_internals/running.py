@@ -78,11 +78,11 @@ def truncate_program(program: ExportedProgram, node: str) -> ExportedProgram:
     last = next(value for value in graph.nodes if value.name == node)
     output = next(value for value in graph.nodes if value.op == "output")
     output.args = ((last,),)
-    for other_node in reversed(list(graph.nodes)):  # those before may write to what it reads
-        if other_node is last:
+    for later_node in reversed(list(graph.nodes)):  # those before may write to what it reads
+        if later_node is last:
             break
-        if other_node is not output:
-            graph.erase_node(other_node)
+        if later_node is not output:
+            graph.erase_node(later_node)
     copied.graph_module.recompile()
     only = OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node), None)
     set_outputs(copied, program, [only], pytree.tree_flatten(0)[1])

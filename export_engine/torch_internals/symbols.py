@@ -338,17 +338,13 @@ _TRIED = range(-4, 130)
 
 def is_implied(conditions: list[Any], condition: Any) -> bool:
     """Whether a condition implied by others: the same one, or of one symbol and tried out."""
-    if any(str(other_condition) == str(condition) for other_condition in conditions):
+    if any(str(known) == str(condition) for known in conditions):
         return True
     symbols = list(condition.free_symbols)
     if len(symbols) != 1:
-        shapes = [sorted(map(str, other_condition.free_symbols)) for other_condition in conditions]
+        shapes = [sorted(map(str, condition.free_symbols)) for condition in conditions]
         return sorted(map(str, symbols)) in shapes
-    own = [
-        other_condition
-        for other_condition in conditions
-        if other_condition.free_symbols == {symbols[0]}
-    ]
+    own = [condition for condition in conditions if condition.free_symbols == {symbols[0]}]
     return bool(own) and all(
         bool(condition.subs(symbols[0], number))
         for number in _TRIED

@@ -55,14 +55,12 @@ def _spread(node: torch.fx.Node, dependent: set[int]) -> None:
     name = str(node.target)
     read = node.all_input_nodes
     if name.startswith((*_OF_SIZES, *_FILLING)):
-        read = [other_node for other_node in read if other_node is not node.args[0]]
+        read = [input_node for input_node in read if input_node is not node.args[0]]
     drawn = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
-    if not drawn and not any(id(other_node) in dependent for other_node in read):
+    if not drawn and not any(id(node) in dependent for node in read):
         return
     dependent.add(id(node))
     schema = op_schema(node.target)
-    for argument, other_argument in zip(
-        schema.arguments if schema else (), node.args, strict=False
-    ):
-        if argument.is_write and isinstance(other_argument, torch.fx.Node):
-            dependent.add(id(other_argument))
+    for argument, passed in zip(schema.arguments if schema else (), node.args, strict=False):
+        if argument.is_write and isinstance(passed, torch.fx.Node):
+            dependent.add(id(passed))

@@ -20,9 +20,7 @@ def fixing_condition(facts: SizeFacts, dim: InputDim) -> SizeCondition | None:
 
     Where dims have one name, what says that they are equal fixes neither.
     """
-    examples = {
-        s: other_dim.example for s, place in facts.places.items() for other_dim in _at(facts, place)
-    }
+    examples = {s: dim.example for s, place in facts.places.items() for dim in _at(facts, place)}
     reached = {s for s, place in facts.places.items() if place == dim.place}
     about: list[SizeCondition] = []
     while True:

@@ -155,15 +155,15 @@ def _origin(
         if name in old:
             return Origin(name, "provenance")
     same = [
-        other_node.name
-        for other_node in before.graph.nodes
-        if other_node.target == node.target and _reads(other_node) == _reads(node)
+        candidate.name
+        for candidate in before.graph.nodes
+        if candidate.target == node.target and _reads(candidate) == _reads(node)
     ]
     if not same:  # sizes are recomputed: match them by value
         same = [
-            other_node.name
-            for other_node in before.graph.nodes
-            if other_node.op == "call_function" and _is_same_size(other_node, node)
+            candidate.name
+            for candidate in before.graph.nodes
+            if candidate.op == "call_function" and _is_same_size(candidate, node)
         ]
     return Origin(same[0], "fallback") if same else None
 

@@ -270,11 +270,11 @@ def _for_user(run: RunOf, returned: list[tuple[str, Any]]) -> list[tuple[str, An
 def _storages(steps: Steps, node: Node, judge: Judge) -> set[int]:
     """Where the weights lie that a node is given."""
     nodes = [
-        other_node
-        for other_node in node.all_input_nodes
-        if judge.number(other_node) in judge.constants
+        input_node
+        for input_node in node.all_input_nodes
+        if judge.number(input_node) in judge.constants
     ]
-    numbers = {_storage(steps.env.get(other_node)) for other_node in nodes}
+    numbers = {_storage(steps.env.get(node)) for node in nodes}
     return numbers - {0}
 
 

@@ -54,9 +54,9 @@ def _held(program: ExportedProgram, name: str) -> Any:
 
 def _writes(module: GraphModule) -> bool:
     """Whether any op may write to what it is given: by its schema, or as a custom op unsaid."""
-    for other_module in module.modules():
-        if isinstance(other_module, GraphModule):
-            for node in other_module.graph.nodes:
+    for submodule in module.modules():
+        if isinstance(submodule, GraphModule):
+            for node in submodule.graph.nodes:
                 target = node.target
                 if not isinstance(target, OpOverload):
                     continue

@@ -89,16 +89,16 @@ def _inline(program: ExportedProgram, node: Node, record: Record, places: dict[s
     items = iter(node.args[2:])
     results: list[Any] = []
     with graph.inserting_before(node):
-        for number, other_node in enumerate(module.graph.nodes):
-            if other_node.op == "placeholder":
-                copies[other_node] = next(items)
-            elif other_node.op == "output":
-                results = [copies.get(one, one) for one in pytree.tree_leaves(other_node.args[0])]
+        for number, inner_node in enumerate(module.graph.nodes):
+            if inner_node.op == "placeholder":
+                copies[inner_node] = next(items)
+            elif inner_node.op == "output":
+                results = [copies.get(one, one) for one in pytree.tree_leaves(inner_node.args[0])]
             else:
-                made = graph.node_copy(other_node, lambda one: copies[one])
+                made = graph.node_copy(inner_node, lambda one: copies[one])
                 if made.op == "get_attr":
-                    made.target = f"{named.target}.{other_node.target}"
-                copies[other_node] = made
+                    made.target = f"{named.target}.{inner_node.target}"
+                copies[inner_node] = made
                 places[made.name] = inner, number
     for user in list(node.users):
         result = results[user.args[1]]  # type: ignore[index]

@@ -98,7 +98,7 @@ class Judge:
             return None
         own = error_of(forced, right)
         if not self._unfit.isdisjoint(
-            other_node.name for other_node in source_of(node).all_input_nodes
+            input_node.name for input_node in source_of(node).all_input_nodes
         ):
             own = EQUAL
         noise = self._noise_of(number, node, partner)
@@ -114,7 +114,7 @@ class Judge:
             blamed, error = wrong
             own = max(own, error, key=lambda each: each.relative)
         elif number in self.constants:
-            if beyond and any(self._is_wrong(other_node) for other_node in node.all_input_nodes):
+            if beyond and any(self._is_wrong(input_node) for input_node in node.all_input_nodes):
                 beyond = False  # its weight is: the op that uses it is told
             if own.relative > 0:
                 self._wrong_constants.add(number)
@@ -174,7 +174,7 @@ class Judge:
             self._one.record, number, self._other.record, partner, self._graphs
         ):
             return self._noise
-        direct = all(self.number(other_node) in self._pairs for other_node in node.all_input_nodes)
+        direct = all(self.number(input_node) in self._pairs for input_node in node.all_input_nodes)
         return SAME_KERNEL if direct and self._noise is OTHER_KERNEL else self._noise
 
     def _is_wrong(self, node: Node) -> bool:
@@ -191,20 +191,20 @@ class Judge:
         mine = source_of(node).all_input_nodes
         if len(mine) != len(known.inputs):
             return None
-        for other_node, right in zip(mine, known.inputs, strict=True):
-            tensor = self._given.get(other_node.name)
+        for input_node, right in zip(mine, known.inputs, strict=True):
+            tensor = self._given.get(input_node.name)
             if tensor is None or not isinstance(right, torch.Tensor) or tensor.shape != right.shape:
                 continue
             error = error_of(tensor, right)
             if is_beyond(error, self._noise, tensor, right):
-                return self._first_alone(other_node, self.number(other_node)), error
+                return self._first_alone(input_node, self.number(input_node)), error
         return None
 
     def _wrong_values(self, node: Node, known: Known) -> tuple[int, Error] | None:
         """The same for an op with a different order of inputs: matched by their values."""
         mine = source_of(node).all_input_nodes
-        for other_node in mine:
-            tensor = self._given.get(other_node.name)
+        for input_node in mine:
+            tensor = self._given.get(input_node.name)
             alike = [
                 right for right in known.inputs if tensor is not None and _may_be(tensor, right)
             ]
@@ -214,7 +214,7 @@ class Judge:
             errors = [(error_of(held, _sort_values(right, held)), right) for right in alike]
             if all(is_beyond(error, self._noise, tensor, right) for error, right in errors):
                 least = min((error for error, _ in errors), key=lambda error: error.relative)
-                return self._first_alone(other_node, self.number(other_node)), least
+                return self._first_alone(input_node, self.number(input_node)), least
         return None
 
     def _is_alone(self, node: Node) -> bool:

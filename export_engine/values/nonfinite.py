@@ -44,19 +44,19 @@ def nonfinite_ops(record: Record, values: Values) -> list[NonFinite]:
     An infinity that the code itself fills in, as a mask does, is none of them.
     """
     non_finites: list[NonFinite] = []
-    inside = {other_graph.graph: other_graph for other_graph in values.graphs}
-    for number, other_values in sorted(inside.items()):
+    inside = {graph.graph: graph for graph in values.graphs}
+    for number, graph_values in sorted(inside.items()):
         graph = record.graphs[number]
         nodes = {(one.node) for one in graph.nested if one.graph in inside}
-        for node, runs in enumerate(other_values.runs):
+        for node, runs in enumerate(graph_values.runs):
             if not runs or graph.op[node] != _CALL:
                 continue
             sources = _sources(graph.inputs.starts, graph.inputs.items, node)
             if any(source in nodes for source in sources):
                 continue  # what a branch makes is told there
-            kind = _find_kind(record, other_values, graph.args[node], node, sources)
+            kind = _find_kind(record, graph_values, graph.args[node], node, sources)
             if kind:
-                non_finites.append(_describe_nonfinite(record, other_values, node, kind, sources))
+                non_finites.append(_describe_nonfinite(record, graph_values, node, kind, sources))
     return non_finites
 
 

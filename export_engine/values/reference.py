@@ -97,9 +97,7 @@ class Reference:
                 self._steps.calls.pop(at.name, None)
             several = isinstance(value, (tuple, list))
             if at.op == "call_function" and (several or number in self._waited):
-                inputs = [
-                    self._kept(self._steps.env.get(other_node)) for other_node in at.all_input_nodes
-                ]
+                inputs = [self._kept(self._steps.env.get(node)) for node in at.all_input_nodes]
                 if several:  # what picks one of its results is given the same
                     self._several = {at.name: inputs}
                 inputs = self._several.get(source_of(at).name, inputs)

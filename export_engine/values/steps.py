@@ -300,8 +300,8 @@ def left_out_of(node: Node, module: Any, done: str) -> str:
 def _graphs_of(node: Node, module: Any) -> list[Node]:
     """The nodes that name the graphs that a node runs."""
     return [
-        other_node
-        for other_node in node.all_input_nodes
-        if other_node.op == "get_attr"
-        and isinstance(_attribute(module, str(other_node.target)), GraphModule)
+        input_node
+        for input_node in node.all_input_nodes
+        if input_node.op == "get_attr"
+        and isinstance(_attribute(module, str(input_node.target)), GraphModule)
     ]

@@ -58,11 +58,9 @@ def check_contract(subject: Subject) -> Guarantee:
         return without_weights(rules.GuaranteeSound, subject.without_values)
     plan = plan_sizes(subject, _affordable(subject))
     tries = [_try_sizes(subject, sizes, seed) for seed, sizes in enumerate(plan.tried)]
-    trials = tuple(other_try.trial for other_try in tries)
+    trials = tuple(size_try.trial for size_try in tries)
     agreed = [trial for trial in trials if trial.outcome == "agrees"]
-    failing = [
-        other_try for other_try in tries if other_try.trial.outcome in ("differs", "refused")
-    ]
+    failing = [size_try for size_try in tries if size_try.trial.outcome in ("differs", "refused")]
     if not agreed and not failing:
         text = rules.GuaranteeSound.EAGER_FAILS(error=tries[0].raised).strip()
         return Guarantee(
@@ -81,7 +79,7 @@ def check_contract(subject: Subject) -> Guarantee:
         place = _asking(subject, tries, failing[0]) or _last_location(parting)
         first = replace(failing[0].trial, place=place)
         trials = (first, *(trial for trial in trials if trial is not failing[0].trial))
-        wrong = [_evidence(other_try.trial) for other_try in failing]
+        wrong = [_evidence(size_try.trial) for size_try in failing]
         evidence = [
             wrong[0],
             parting.sentence,
@@ -225,7 +223,7 @@ def _wrong(first: Trial, count: int, agrees: str) -> str:
 
 def _asking(subject: Subject, tries: Sequence[_Try], wrong: _Try) -> Location | None:
     """The line at which eager takes a different branch there than where both agree."""
-    good = next((other_try for other_try in tries if other_try.trial.outcome == "agrees"), None)
+    good = next((size_try for size_try in tries if size_try.trial.outcome == "agrees"), None)
     if good is None or not wrong.trial.sizes:
         return None
 
@@ -260,14 +258,12 @@ def check_refuses(subject: Subject) -> Guarantee:
         except Exception as error:  # noqa: BLE001 - that is what is wanted
             log_internal_error(error, "calling at sizes of the contract")
             text = str(error)
-            if subject.without_values and not any(other_text in text for other_text in _SAYING):
+            if subject.without_values and not any(phrase in text for phrase in _SAYING):
                 untried.append(rule)  # an op that needs values fails at any size
                 continue
             refused += 1
             stated = (
-                ""
-                if any(other_text in text for other_text in _SAYING)
-                else " (an op failed, not a check)"
+                "" if any(phrase in text for phrase in _SAYING) else " (an op failed, not a check)"
             )
             reason = subject.refusal(error)
             evidence.append(rules.GuaranteeRefuses.REFUSED(call=shown, reason=reason, more=stated))
@@ -403,9 +399,9 @@ def _is_of_values(guard: RecordedGuard) -> bool:
 def _describe_break(subject: Subject, sizes: Sequence[int], rule: str) -> str:
     """The changed sizes, and the rule that they break: `x.shape[0] = 17 breaks …`."""
     changed = [
-        f"{other_size.text} = {size}"
-        for size, other_size in _pairs(subject, sizes)
-        if size != other_size.example
+        f"{probe_input.text} = {size}"
+        for size, probe_input in _pairs(subject, sizes)
+        if size != probe_input.example
     ]
     change = ", ".join(changed) or "the example"
     return rules.GuaranteeRefuses.BREAKS(change=change, rule=rule)

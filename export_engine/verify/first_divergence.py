@@ -120,7 +120,7 @@ def _find_operands_of(node: torch.fx.Node, nodes: Sequence[torch.fx.Node]) -> li
         fresh = set(waiting.pop().all_input_nodes) - needed
         needed |= fresh
         waiting += fresh
-    return [other_node for other_node in nodes if other_node in needed and makes_tensor(other_node)]
+    return [node for node in nodes if node in needed and makes_tensor(node)]
 
 
 def _first_off(ops: list[torch.fx.Node], is_off: Callable[[torch.fx.Node], bool]) -> torch.fx.Node:
@@ -137,9 +137,9 @@ def _first_off(ops: list[torch.fx.Node], is_off: Callable[[torch.fx.Node], bool]
 
 def _only_ours(node: torch.fx.Node, alone: list[torch.fx.Node]) -> list[torch.fx.Node]:
     """Ops that eager does not run, between an op and the last one that both run before it."""
-    names = {other_node.name for other_node in alone}
+    names = {node.name for node in alone}
     between = {other.name for other in find_unmatched(node, lambda other: other.name in names)}
-    return [other_node for other_node in alone if other_node.name in between]
+    return [node for node in alone if node.name in between]
 
 
 def find_unmatched(

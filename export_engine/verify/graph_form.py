@@ -174,9 +174,9 @@ def _all(count: int, one: str, several: str) -> str:
 
 
 def _graphs(module: torch.nn.Module) -> Iterator[torch.fx.Graph]:
-    for other_module in module.modules():
-        if isinstance(other_module, torch.fx.GraphModule):
-            yield other_module.graph
+    for submodule in module.modules():
+        if isinstance(submodule, torch.fx.GraphModule):
+            yield submodule.graph
 
 
 def _writes(op: Op) -> bool:

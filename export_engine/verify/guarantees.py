@@ -94,7 +94,7 @@ def verify(
         calls = {check.name: partial(_run_check, check, subject) for check in there}
         with run_forked(calls) if calls else nullcontext() as fork:
             for check in (
-                *(other_check for other_check in CHECKS if other_check not in there),
+                *(check for check in CHECKS if check not in there),
                 *there,
             ):
                 raise_if_interrupted()

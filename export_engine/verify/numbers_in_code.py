@@ -163,9 +163,9 @@ class _Attributes:
     @staticmethod
     def _add(found: dict[str, set[int]], name: str, value: Any) -> None:
         values = value if type(value) in (tuple, list) and len(value) <= 8 else (value,)
-        for other_value in values:
-            if type(other_value) is int:
-                found.setdefault(name, set()).add(other_value)
+        for item in values:
+            if type(item) is int:
+                found.setdefault(name, set()).add(item)
 
 
 def _class_values(cls: type) -> Iterator[tuple[str, Any]]:
@@ -200,8 +200,8 @@ class _Function:
         self._parameters = {name for name in names if name not in ("self", "cls")}
         self._inner = list(ast.walk(node))
         for _ in range(2):  # a loop may use above what it computes below
-            for other_node in self._inner:
-                self._learn(other_node)
+            for body_node in self._inner:
+                self._learn(body_node)
 
     def _learn(self, node: ast.AST) -> None:
         """A statement by which a name is a size."""

@@ -159,9 +159,7 @@ class _Watching(torch.fx.Interpreter):
 
     def _locate_problem(self, target: OpOverload, text: str) -> _Problem:
         """With the line that it is at and the node; of a nested graph, the node that runs it."""
-        node = next(
-            (other_node for other_node in self.graph.nodes if other_node.target is target), None
-        )
+        node = next((node for node in self.graph.nodes if node.target is target), None)
         stack = parse_stack_trace((node.stack_trace if node is not None else "") or "")
         where = f" ({stack[-1].file.rpartition('/')[2]}:{stack[-1].line})" if stack else ""
         text = rules.GuaranteeOps.PROBLEM(op=target, problem=text, where=where)

@@ -62,8 +62,8 @@ def _find_main_node(record: Record, graph: int, node: int) -> int:
     """The node of the main graph that a node of a nested one is run by."""
     runs = {
         inner.graph: (number, inner.node)
-        for number, other_graph in enumerate(record.graphs)
-        for inner in other_graph.nested
+        for number, graph in enumerate(record.graphs)
+        for inner in graph.nested
     }
     while graph:
         graph, node = runs[graph]

@@ -106,22 +106,22 @@ def sizes_of_record(record: Record) -> Sizes:
 
     dims: dict[str, list[Any]] = {}
     symbols = [sympy.Symbol(symbol.torch_name, integer=True) for symbol in record.symbols]
-    for other_size in record.probe.inputs:
+    for probe_input in record.probe.inputs:
         size = (
-            other_size.scale * symbols[other_size.symbol] + other_size.offset
-            if other_size.symbol >= 0
-            else other_size.example
+            probe_input.scale * symbols[probe_input.symbol] + probe_input.offset
+            if probe_input.symbol >= 0
+            else probe_input.example
         )
-        dims.setdefault(record.signature.inputs[other_size.entry].path, []).append(size)
+        dims.setdefault(record.signature.inputs[probe_input.entry].path, []).append(size)
     used = sorted({item.symbol for item in record.probe.inputs if item.symbol >= 0})
     entries = {symbols[number]: record.symbols[number] for number in used}
     return Sizes(
         dims,
         list(entries),
-        {symbol: other_symbol.example or _LEAST for symbol, other_symbol in entries.items()},
+        {symbol: record_symbol.example or _LEAST for symbol, record_symbol in entries.items()},
         {
-            symbol: (max(other_symbol.lower or 0, 0), other_symbol.upper)
-            for symbol, other_symbol in entries.items()
+            symbol: (max(record_symbol.lower or 0, 0), record_symbol.upper)
+            for symbol, record_symbol in entries.items()
         },
         {symbol.torch_name: symbol.name for symbol in entries.values()},
     )
@@ -204,10 +204,10 @@ def _near(numbers: Iterable[Number]) -> Iterator[int]:
         near = [value, value + 1, value - 1]
         if number.divides:
             near = [value, value + 1, 2 * value, value - 1, 2 * value + 1]
-        for other_number in near:
-            if other_number >= 0 and other_number not in seen:
-                seen.add(other_number)
-                yield other_number
+        for near_value in near:
+            if near_value >= 0 and near_value not in seen:
+                seen.add(near_value)
+                yield near_value
 
 
 def _ordinary(sizes: Sizes) -> Iterator[dict[Any, int]]:

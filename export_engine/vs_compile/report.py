@@ -60,7 +60,7 @@ def compare_with_compile(
             CompiledCall(
                 sizes=name,
                 outcome=_outcome(seen, number, text),
-                made=[other_number + 1 for other_number in seen.calls[number].made],
+                made=[graph_number + 1 for graph_number in seen.calls[number].made],
                 recompiles=recompiles(seen, seen.calls[number], places),
                 steps=steps_of(seen, number),
                 detail=text or _limit(seen, number),
@@ -99,14 +99,14 @@ def _run(
         model_kept(request.target) as restore,
         compile_watched(request.target, seen) as compiled,
     ):
-        for number, other_request in enumerate(requests):
+        for number, sized_request in enumerate(requests):
             raise_if_interrupted()
             if progress:
                 progress(Progress(number, len(requests), names[number], "compile"))
             seen.calls.append(SeenCall())
             text = ""
             try:
-                call(compiled, other_request, seed=0, compiled=True)
+                call(compiled, sized_request, seed=0, compiled=True)
             except Exception as error:  # noqa: BLE001 - what a call raises is its outcome
                 log_internal_error(error, "calling what torch.compile made")
                 text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
@@ -129,7 +129,7 @@ def _outcome(
 def _limit(seen: Seen, number: int) -> str:
     """Why a call falls back to the interpreter, if a function has too many graphs."""
     limit = next(
-        (other_call.limit for other_call in seen.calls[: number + 1] if other_call.limit), 0
+        (earlier_call.limit for earlier_call in seen.calls[: number + 1] if earlier_call.limit), 0
     )
     if not limit or seen.calls[number].ran:
         return ""

@@ -15,7 +15,7 @@ _MOST = 400
 def steps_of(seen: Seen, number: int) -> list[Step]:
     """The pieces of one of the calls, in order."""
     call = seen.calls[number]
-    ran = [seen.graphs[other_number] for other_number in call.ran[:_MOST]]
+    ran = [seen.graphs[number] for number in call.ran[:_MOST]]
     steps: list[Step] = []
     if ran:
         steps += [_gap(seen, seen_break) for seen_break in _before(seen, ran[0])]

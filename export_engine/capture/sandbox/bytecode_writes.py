@@ -45,8 +45,8 @@ def writes_of(codes: Iterable[CodeType]) -> Writes:
     """Objects that functions, and functions nested in them, can write to."""
     writes = Writes()
     for code in codes:
-        for other_code in _iter_code(code):
-            _add(other_code, writes)
+        for inner_code in _iter_code(code):
+            _add(inner_code, writes)
     return writes
 
 
@@ -83,7 +83,7 @@ def _set_names(classes: Iterable[type]) -> set[str]:
         for name, value in vars(cls).items()
         if name != "__init__" and (function := function_behind(value)) is not None
     ]
-    return writes_of([other_function.__code__ for other_function in functions]).names.get(
+    return writes_of([function.__code__ for function in functions]).names.get(
         "class attribute", set()
     )
 

@@ -90,7 +90,7 @@ class Surroundings:
 def _slots(module: torch.nn.Module, functions: list[FunctionType]) -> Iterator[Slot]:
     """Every name that the functions use, once."""
     pairs: set[tuple[int, str]] = set()
-    for cls in {type(other_module) for other_module in module.modules()}:
+    for cls in {type(submodule) for submodule in module.modules()}:
         for base in cls.__mro__:
             if package_of(base) not in ("torch", "builtins") and has_own_methods(base):
                 yield from _of_class(base)
@@ -170,9 +170,9 @@ def _functions(target: Callable[..., Any], module: torch.nn.Module) -> Iterator[
     waiting: list[Any] = [target]
     if is_of(target, functools.partial):
         waiting.append(target.func)  # type: ignore[attr-defined]
-    for cls in {type(other_module) for other_module in module.modules()}:
+    for cls in {type(submodule) for submodule in module.modules()}:
         waiting += [value for base in cls.__mro__ for value in vars(base).values()]
-    waiting += [value for other_module in module.modules() for value in vars(other_module).values()]
+    waiting += [value for submodule in module.modules() for value in vars(submodule).values()]
     seen: set[int] = set()
     while waiting and len(seen) < _MOST_FUNCTIONS:
         function = function_behind(waiting.pop())

@@ -75,9 +75,7 @@ class Reached:
         if traced is None:
             self._copy_values()
         else:
-            self._copy_loose(
-                {id(other_tensor) for other_tensor in (*traced.parameters(), *traced.buffers())}
-            )
+            self._copy_loose({id(tensor) for tensor in (*traced.parameters(), *traced.buffers())})
 
     def restore(self) -> None:
         """Restores everything that changed. Failures are logged, and the rest is still restored."""

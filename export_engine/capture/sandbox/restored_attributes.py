@@ -42,10 +42,10 @@ def attributes_kept(module: torch.nn.Module, record: Recording) -> Iterator[Look
 def _attributes_of(module: torch.nn.Module, record: Recording) -> tuple[Look, Callable[[], None]]:
     """Two functions: one returns the changes from now on, the other restores the attributes."""
     kept = []
-    for path, other_module in module.named_modules():
-        attributes = vars(other_module)
+    for path, submodule in module.named_modules():
+        attributes = vars(submodule)
         before = {name: (value, held_in(value)) for name, value in attributes.items()}
-        kept.append((path, other_module, attributes, before))
+        kept.append((path, submodule, attributes, before))
 
     def look() -> list[Change]:
         changes: list[Change | None] = []

@@ -344,9 +344,7 @@ def _expand(module: torch.fx.GraphModule, names: list[str], path: str) -> torch.
     for node, original in zip(graph.nodes, module.graph.nodes, strict=True):
         node.name = original.name
         node.target = find_aten_op(node.target)
-    for name in {
-        str(other_node.target) for other_node in graph.nodes if other_node.op == "get_attr"
-    }:
+    for name in {str(node.target) for node in graph.nodes if node.op == "get_attr"}:
         held.setdefault(name, getattr(module, name, None))
     return torch.fx.GraphModule(held, graph)
 
@@ -370,7 +368,7 @@ def _is_on_tensors(node: torch.fx.Node) -> bool:
         return False
     value = node.meta.get("val")
     values = value if isinstance(value, tuple | list) else (value,)
-    return any(isinstance(other_value, torch.Tensor) for other_value in values)
+    return any(isinstance(value, torch.Tensor) for value in values)
 
 
 def _by_origin(program: torch.export.ExportedProgram, refusals: Refusals) -> dict[str, Verdict]:

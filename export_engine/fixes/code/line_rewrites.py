@@ -315,7 +315,7 @@ def _try(attempt: Failed, way: _Way, place: Location, texts: set[str]) -> Fix | 
     lines = {line}
     if way.everywhere:
         here = [p.line for p in way.places(attempt) if p.file == place.file]
-        lines = {text_in_effect(request.edits, place.file, other_line)[1] for other_line in here}
+        lines = {text_in_effect(request.edits, place.file, line)[1] for line in here}
     edit = Edit(original_file(place.file), text, text, ())
     try:
         edit, rewritten = rewrite_lines(edit, lines, way.rewrite)

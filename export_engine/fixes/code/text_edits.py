@@ -54,8 +54,8 @@ class Source:
         self.text = text
         self._lines = text.splitlines(keepends=True)
         self._starts = [0]
-        for other_line in self._lines:
-            self._starts.append(self._starts[-1] + len(other_line))
+        for line_text in self._lines:
+            self._starts.append(self._starts[-1] + len(line_text))
         try:
             self.tree = _parse(text)
         except SyntaxError as error:

@@ -89,9 +89,7 @@ class Answers:
             ):
                 is_in = isinstance(among, ast.In)
                 same: ast.cmpop = ast.Eq() if is_in else ast.NotEq()
-                parts = [
-                    ast.Compare(node.left, [same], [other_expression]) for other_expression in e
-                ]
+                parts = [ast.Compare(node.left, [same], [expression]) for expression in e]
                 return _fold(parts, ast.BitOr() if is_in else ast.BitAnd())
         return _fold(parts, ast.BitAnd())
 

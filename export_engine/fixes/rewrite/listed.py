@@ -329,9 +329,9 @@ class _Deques:
 
 def _cutting(function: ast.FunctionDef, body: Block, names: Namer) -> Block:
     statements: Block = []
-    for other_statement in body:
-        result, checks, gone = other_statement, Block(), set[int]()
-        for over, target in list(_find_iterated(other_statement)):
+    for body_statement in body:
+        result, checks, gone = body_statement, Block(), set[int]()
+        for over, target in list(_find_iterated(body_statement)):
             cut = _find_cut(function, over)
             piece = target.elts[1] if isinstance(target, ast.Tuple) else target
             if cut is None or not isinstance(piece, ast.Name):
@@ -343,7 +343,7 @@ def _cutting(function: ast.FunctionDef, body: Block, names: Namer) -> Block:
             text = f"{ast.unparse(lengths)}.sum() == {ast.unparse(of)}.shape[0]"
             node = ast.Constant("the lengths do not cover all pieces")
             check = call("torch._assert_async", parse_expression(text), node)
-            checks.append(_at(ast.Expr(check), other_statement, "lengths"))
+            checks.append(_at(ast.Expr(check), body_statement, "lengths"))
         statements = [old for old in statements if id(old) not in gone]
         statements += [*checks, result]
     return statements

@@ -96,7 +96,7 @@ class Loops:
         read = find_loaded(*body)
         elements = [e for e in elements if find_stored(e.target) & read]
         stored = find_stored(*body)
-        targets = set().union(*(find_stored(other_element.target) for other_element in elements))
+        targets = set().union(*(find_stored(element.target) for element in elements))
         filled = [name for name in facts.collected if name in stored]
         needed = Liveness.of(body, live)
         carried = [
@@ -192,8 +192,8 @@ class Loops:
         """Iterations one after the other, of which each takes what the one before carries."""
         opening: Block = []
         outs, results = _find_outs(lists), _find_results(lists)
-        targets = [other_element.target for other_element in elements]
-        rows = [other_element.rows for other_element in elements]
+        targets = [element.target for element in elements]
+        rows = [element.rows for element in elements]
         if not carried:
             carried, starts = [self.names.new("unused")], [parse_expression("torch.zeros(())")]
         first = carried[0] if len(carried) == 1 else self.names.new("state")

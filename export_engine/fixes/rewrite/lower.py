@@ -123,8 +123,8 @@ class Lowering(Loops):
     def block(self, statements: Block, live: set[str]) -> Block:
         """A block in normal form, lowered; `live` names matter after it."""
         after = [live]
-        for other_statement in reversed(statements):
-            after.append(Liveness.before(other_statement, after[-1]))
+        for statement in reversed(statements):
+            after.append(Liveness.before(statement, after[-1]))
         result: Block = []
         outer, fresh = self.fresh, set(self.fresh)
         for item, later in zip(statements, reversed(after[:-1]), strict=True):
@@ -236,7 +236,7 @@ class Lowering(Loops):
             self.done.append((line, "skip"))
             exporting = call("torch.compiler.is_exporting")
             return [mark(ast.If(ast.UnaryOp(ast.Not(), exporting), [node], []), node)]
-        if any(is_message(other_statement) for other_statement in [*node.body, *node.orelse]):
+        if any(is_message(statement) for statement in [*node.body, *node.orelse]):
             return self._print_first(node, live)
         if (short := self._find_shortcut(node, facts)) is not None:
             self.done.append((line, "shortcut"))
@@ -295,7 +295,7 @@ class Lowering(Loops):
         """The way that only sets names to None that are tensors on the other; None without one."""
         for way in (node.body, node.orelse):
             names = [n for n in find_stored(*way) if _turns_off(facts.pairs.get(n, []))]
-            if names and all(_is_off(other_statement) for other_statement in way):
+            if names and all(_is_off(statement) for statement in way):
                 return way
         return None
 
@@ -350,8 +350,8 @@ class Lowering(Loops):
                 both = ast.BinOp(counts, ast.BitAnd(), inner) if inner is not None else counts
                 asked.args = [*asked.args[:2], both]
         sides = [
-            self._side(way, outs, other_reads)
-            for way, other_reads in zip(ways, (find_loaded(*other), set()), strict=True)
+            self._side(way, outs, reads)
+            for way, reads in zip(ways, (find_loaded(*other), set()), strict=True)
         ]
         statements: Block = [*before]
         for lines, _ in sides:
@@ -401,20 +401,19 @@ class Lowering(Loops):
     ) -> tuple[Block, dict[str, ast.expr]]:
         """A branch's statements before the choice, and its value of each name that it binds."""
         values: dict[str, ast.expr] = {}
-        for other_statement in way:
+        for statement in way:
             if not (
-                isinstance(other_statement, ast.Assign)
-                and len(other_statement.targets) == 1
-                and isinstance(other_statement.targets[0], ast.Name)
-                and other_statement.targets[0].id in outs
-                and other_statement.targets[0].id not in values
-                and not _is_write(other_statement.value)
-                and not find_loaded(other_statement.value)
-                & (set(outs) - {other_statement.targets[0].id})
-                and not find_loaded(other_statement.value) & values.keys()
+                isinstance(statement, ast.Assign)
+                and len(statement.targets) == 1
+                and isinstance(statement.targets[0], ast.Name)
+                and statement.targets[0].id in outs
+                and statement.targets[0].id not in values
+                and not _is_write(statement.value)
+                and not find_loaded(statement.value) & (set(outs) - {statement.targets[0].id})
+                and not find_loaded(statement.value) & values.keys()
             ):
                 break
-            values[other_statement.targets[0].id] = other_statement.value
+            values[statement.targets[0].id] = statement.value
         else:
             return [], values
         stored = find_stored(*way)
@@ -469,16 +468,16 @@ class Lowering(Loops):
         held: list[tuple[str, ast.Call]] = []
         kept = Block()
         filled = _find_filled(way)
-        for at, other_statement in enumerate(way):
-            collected = as_collected(other_statement)
+        for at, statement in enumerate(way):
+            collected = as_collected(statement)
             if collected is None or collected[0] not in filled:
-                if isinstance(other_statement, ast.For | ast.While | ast.If) and (
-                    _find_collected(other_statement) & filled
+                if isinstance(statement, ast.For | ast.While | ast.If) and (
+                    _find_collected(statement) & filled
                 ):
                     raise CannotRewrite(
-                        f"line {find_site(other_statement)[0]} appends in a loop within a branch"
+                        f"line {find_site(statement)[0]} appends in a loop within a branch"
                     )
-                kept.append(other_statement)
+                kept.append(statement)
                 continue
             name, value, mask = collected
             later = find_stored(*way[at + 1 :])
@@ -638,15 +637,13 @@ class Lowering(Loops):
         first = write_starts(self.starts)
         at = next((n for n, s in enumerate(statements) if self.starts.keys() & find_stored(s)), 0)
         statements = [*statements[:at], *first, *statements[at:]]
-        return simplify(
-            [self._final(other_statement) for other_statement in statements], self.synthetic
-        )
+        return simplify([self._final(statement) for statement in statements], self.synthetic)
 
     def _place(self, body: Block) -> Block:
         """Placeholders as statements."""
         statements: Block = []
-        for other_statement in body:
-            statements += self._statement_of(other_statement)
+        for statement in body:
+            statements += self._statement_of(statement)
         return statements
 
     def _statement_of(self, node: ast.stmt) -> Block:
@@ -729,8 +726,8 @@ class Lowering(Loops):
             inside = self._find_inside(target.id, place, part, ends, statements)
             masks.append(_with_dims(inside, later))
         chosen_by = masks[0]
-        for other_mask in masks[1:]:
-            chosen_by = ast.BinOp(chosen_by, ast.BitAnd(), other_mask)
+        for mask in masks[1:]:
+            chosen_by = ast.BinOp(chosen_by, ast.BitAnd(), mask)
         old: ast.expr = load(target.id)
         if taken:
             old = ast.Subscript(old, as_tuple(taken), ast.Load())

@@ -70,11 +70,11 @@ def _put_start(name: str, value: ast.Call | ast.Constant, node: ast.AST) -> ast.
 
 def _inline(body: Block, synthetic: set[str]) -> Block:
     """A block whose synthetic names that are read once, soon after, are the values themselves."""
-    body = [_within(other_statement, synthetic) for other_statement in body]
+    body = [_within(statement, synthetic) for statement in body]
     reads = Counter(
         node.id
-        for other_statement in body
-        for node in ast.walk(other_statement)
+        for statement in body
+        for node in ast.walk(statement)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     )
     at = len(body) - 1

@@ -127,7 +127,7 @@ def _fill(
     for name, default in _parameters(rule.pattern).defaults.items():
         if name not in texts:
             texts[name] = re.sub(r"\w+", lambda word: texts.get(word[0], word[0]), default)
-    if not all(re.fullmatch(other_text, texts[name]) for name, other_text in rule.when.items()):
+    if not all(re.fullmatch(text, texts[name]) for name, text in rule.when.items()):
         return None
     if callable(rule.template):
         text = rule.template(texts, torch)

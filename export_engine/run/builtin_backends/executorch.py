@@ -80,7 +80,7 @@ class _Call:
     def __init__(self, method: Any, program: torch.export.ExportedProgram) -> None:
         self._method = method
         ranges = program.range_constraints.values()
-        self._is_bounded = all(int_bound(other_range.upper) is not None for other_range in ranges)
+        self._is_bounded = all(int_bound(value_range.upper) is not None for value_range in ranges)
 
     def __call__(self, values: Sequence[Any]) -> Any:
         try:

@@ -132,9 +132,9 @@ def _iter_values(nodes: list[Node], results: list[Any]) -> Iterator[tuple[Node, 
     for node, told in pair_instructions(nodes, results):
         values = [item for item in told if isinstance(item, torch.Tensor)]
         items = [node] if isinstance(node.meta.get("val"), torch.Tensor) else _results(node)
-        for other_node, value in zip(items, values[len(values) - len(items) :], strict=False):
-            if other_node is not None and value.dim() == other_node.meta["val"].dim():
-                yield other_node, value
+        for output_node, value in zip(items, values[len(values) - len(items) :], strict=False):
+            if output_node is not None and value.dim() == output_node.meta["val"].dim():
+                yield output_node, value
 
 
 def pair_instructions(nodes: list[Node], results: list[Any]) -> Iterator[tuple[Node, Any]]:
