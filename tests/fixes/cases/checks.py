@@ -8,6 +8,12 @@ import torch
 
 from ..case import NON_STRICT, STRICT, case
 
+LOW_AND_HIGH = (
+    lambda: (2.0 * torch.rand(4, 3),),
+    lambda: (torch.zeros(4, 3),),
+    lambda: (torch.full((4, 3), 9.0),),
+)
+
 
 @case(lambda: (2.0 * torch.rand(4, 3),), modes=NON_STRICT)
 class RaisesConstant(torch.nn.Module):
@@ -62,15 +68,7 @@ class RaisesOtherwise(torch.nn.Module):
 
 @case(
     lambda: (torch.ones(3, 1),),
-    lambda: (
-        torch.full(
-            (
-                3,
-                1,
-            ),
-            9.0,
-        ),
-    ),
+    lambda: (torch.full((3, 1), 9.0),),
     modes=NON_STRICT,
 )
 class NumberBounds(torch.nn.Module):
@@ -108,40 +106,14 @@ class Warns(torch.nn.Module):
         return x * 2
 
 
-@case(
-    lambda: (2.0 * torch.rand(4, 3),),
-    lambda: (torch.zeros(4, 3),),
-    lambda: (
-        torch.full(
-            (
-                4,
-                3,
-            ),
-            9.0,
-        ),
-    ),
-    modes=NON_STRICT,
-)
+@case(*LOW_AND_HIGH, modes=NON_STRICT)
 class SelectsNumbers(torch.nn.Module):
     def forward(self, x):
         s = 2.0 if x.max() > 1.5 else 1.0
         return x * s
 
 
-@case(
-    lambda: (2.0 * torch.rand(4, 3),),
-    lambda: (torch.zeros(4, 3),),
-    lambda: (
-        torch.full(
-            (
-                4,
-                3,
-            ),
-            9.0,
-        ),
-    ),
-    modes=NON_STRICT,
-)
+@case(*LOW_AND_HIGH, modes=NON_STRICT)
 class SelectsBoth(torch.nn.Module):
     def forward(self, x):
         if x.max() > 1.5:
@@ -160,20 +132,7 @@ class ShapesDiffer(torch.nn.Module):
         return y + 1
 
 
-@case(
-    lambda: (2.0 * torch.rand(4, 3),),
-    lambda: (torch.zeros(4, 3),),
-    lambda: (
-        torch.full(
-            (
-                4,
-                3,
-            ),
-            9.0,
-        ),
-    ),
-    modes=NON_STRICT,
-)
+@case(*LOW_AND_HIGH, modes=NON_STRICT)
 class WritesAttribute(torch.nn.Module):
     def forward(self, x):
         if x.max() > 1.5:
@@ -181,20 +140,7 @@ class WritesAttribute(torch.nn.Module):
         return x + self.mean
 
 
-@case(
-    lambda: (2.0 * torch.rand(4, 3),),
-    lambda: (torch.zeros(4, 3),),
-    lambda: (
-        torch.full(
-            (
-                4,
-                3,
-            ),
-            9.0,
-        ),
-    ),
-    modes=NON_STRICT,
-)
+@case(*LOW_AND_HIGH, modes=NON_STRICT)
 class WritesElement(torch.nn.Module):
     def forward(self, x):
         y = x * 2
@@ -204,20 +150,7 @@ class WritesElement(torch.nn.Module):
         return y
 
 
-@case(
-    lambda: (2.0 * torch.rand(4, 3),),
-    lambda: (torch.zeros(4, 3),),
-    lambda: (
-        torch.full(
-            (
-                4,
-                3,
-            ),
-            9.0,
-        ),
-    ),
-    modes=NON_STRICT,
-)
+@case(*LOW_AND_HIGH, modes=NON_STRICT)
 class WritesInput(torch.nn.Module):
     def forward(self, x):
         if x.max() > 1.5:
@@ -227,20 +160,7 @@ class WritesInput(torch.nn.Module):
         return x * 2
 
 
-@case(
-    lambda: (2.0 * torch.rand(4, 3),),
-    lambda: (torch.zeros(4, 3),),
-    lambda: (
-        torch.full(
-            (
-                4,
-                3,
-            ),
-            9.0,
-        ),
-    ),
-    modes=NON_STRICT,
-)
+@case(*LOW_AND_HIGH, modes=NON_STRICT)
 class WritesView(torch.nn.Module):
     def forward(self, x):
         if x.max() > 1.5:

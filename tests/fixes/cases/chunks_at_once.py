@@ -7,6 +7,15 @@ from torch import nn
 
 from ..case import NON_STRICT, add, case
 
+LENGTHS = (
+    "x: batch, n, _",
+    lambda: (torch.randn(2, 40, 8),),
+    lambda: (torch.randn(3, 5, 8),),
+    lambda: (torch.randn(3, 16, 8),),
+    lambda: (torch.randn(3, 33, 8),),
+    lambda: (torch.randn(3, 100, 8),),
+)
+
 
 class Feeds(nn.Module):
     """In chunks of a number of tokens, as for long inputs on small devices."""
@@ -48,12 +57,7 @@ add(
 
 
 @case(
-    "x: batch, n, _",
-    lambda: (torch.randn(2, 40, 8),),
-    lambda: (torch.randn(3, 5, 8),),
-    lambda: (torch.randn(3, 16, 8),),
-    lambda: (torch.randn(3, 33, 8),),
-    lambda: (torch.randn(3, 100, 8),),
+    *LENGTHS,
     eval_mode=True,
     modes=NON_STRICT,
 )
@@ -64,12 +68,7 @@ class ByName(Feeds):
 
 
 @case(
-    "x: batch, n, _",
-    lambda: (torch.randn(2, 40, 8),),
-    lambda: (torch.randn(3, 5, 8),),
-    lambda: (torch.randn(3, 16, 8),),
-    lambda: (torch.randn(3, 33, 8),),
-    lambda: (torch.randn(3, 100, 8),),
+    *LENGTHS,
     eval_mode=True,
     modes=NON_STRICT,
 )
@@ -80,12 +79,7 @@ class InPairs(Feeds):
 
 
 @case(
-    "x: batch, n, _",
-    lambda: (torch.randn(2, 40, 8),),
-    lambda: (torch.randn(3, 5, 8),),
-    lambda: (torch.randn(3, 16, 8),),
-    lambda: (torch.randn(3, 33, 8),),
-    lambda: (torch.randn(3, 100, 8),),
+    *LENGTHS,
     eval_mode=True,
     modes=NON_STRICT,
 )

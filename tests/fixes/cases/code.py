@@ -7,13 +7,23 @@ from torch import nn
 
 from ..case import NON_STRICT, add, case
 
-
-@case(
+BOTH_SIGNS = (
     lambda: (torch.rand(4, 3),),
     lambda: (4.0 * torch.rand(4, 3),),
     lambda: (-1.0 * torch.rand(4, 3),),
     lambda: (-4.0 * torch.rand(4, 3),),
 )
+
+MORE_SIGNS = (
+    lambda: (torch.rand(4, 3),),
+    lambda: (4.0 * torch.rand(4, 3),),
+    lambda: (-1.0 * torch.rand(4, 3),),
+    lambda: (-3.0 * torch.rand(4, 3),),
+    lambda: (-4.0 * torch.rand(4, 3),),
+)
+
+
+@case(*BOTH_SIGNS)
 class IfElseReturn(torch.nn.Module):
     def forward(self, x):
         if x.sum() > 0:  # which way
@@ -22,12 +32,7 @@ class IfElseReturn(torch.nn.Module):
             return x.cos()
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class NewAttribute(torch.nn.Module):
     def forward(self, x):
         if x.sum() > 0:
@@ -37,12 +42,7 @@ class NewAttribute(torch.nn.Module):
         return self.kept * 2
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class EarlyReturn(torch.nn.Module):
     def forward(self, x):
         if (x > 0.5).any():
@@ -51,12 +51,7 @@ class EarlyReturn(torch.nn.Module):
         return y.cos()
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class AssignsOne(torch.nn.Module):
     def forward(self, x):
         # keep this comment
@@ -67,13 +62,7 @@ class AssignsOne(torch.nn.Module):
         return y + 1
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-3.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*MORE_SIGNS)
 class AssignsTwo(torch.nn.Module):
     def forward(self, x):
         a = x + 1
@@ -84,13 +73,7 @@ class AssignsTwo(torch.nn.Module):
         return a + b
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-3.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*MORE_SIGNS)
 class NoElse(torch.nn.Module):
     def forward(self, x):
         if x.min() < 0:
@@ -98,12 +81,7 @@ class NoElse(torch.nn.Module):
         return x.sqrt()
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class Augmented(torch.nn.Module):
     def forward(self, x):
         y = x.clone()
@@ -112,12 +90,7 @@ class Augmented(torch.nn.Module):
         return y
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class ElifChain(torch.nn.Module):
     def forward(self, x):
         if x.sum() > 3:
@@ -128,12 +101,7 @@ class ElifChain(torch.nn.Module):
             return x * 2
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class ElifReturns(torch.nn.Module):
     def forward(self, x):
         if x.sum() > 3:
@@ -143,13 +111,7 @@ class ElifReturns(torch.nn.Module):
         return x * 2
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-3.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*MORE_SIGNS)
 class ElseReturns(torch.nn.Module):
     def forward(self, x):
         if x.sum() > 3:
@@ -159,12 +121,7 @@ class ElseReturns(torch.nn.Module):
         return y + 1
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class ElifGoesOn(torch.nn.Module):
     def forward(self, x):
         if x.sum() > 3:
@@ -176,13 +133,7 @@ class ElifGoesOn(torch.nn.Module):
         return x.cos()
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-3.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*MORE_SIGNS)
 class Conditional(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -193,12 +144,7 @@ class Conditional(torch.nn.Module):
         return y + 1
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class AndOr(torch.nn.Module):
     def forward(self, x):
         if (x.sum() > 0 and x.max() < 9) or x.min() > 5:
@@ -206,12 +152,7 @@ class AndOr(torch.nn.Module):
         return x.neg()
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class Temporaries(torch.nn.Module):
     def forward(self, x):
         if x.sum() > 0:
@@ -223,12 +164,7 @@ class Temporaries(torch.nn.Module):
         return y
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class InALoop(torch.nn.Module):
     def forward(self, x):
         for _ in range(3):
@@ -255,12 +191,7 @@ class Modules(torch.nn.Module):
         return x * 2
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class Flag(torch.nn.Module):
     def forward(self, x):
         loud = bool((x.abs() > 2).any())
@@ -269,12 +200,7 @@ class Flag(torch.nn.Module):
         return x
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class FlagOfSeveral(torch.nn.Module):
     def forward(self, x):
         wild = x.isnan().any() or not (x.abs() < 2).all()
@@ -283,12 +209,7 @@ class FlagOfSeveral(torch.nn.Module):
         return x
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class WritesAndReturns(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -306,12 +227,7 @@ class WritesAndReturns(torch.nn.Module):
         return y, low
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class NewDict(torch.nn.Module):
     def forward(self, x):
         if x.sum() > 0:
@@ -321,12 +237,7 @@ class NewDict(torch.nn.Module):
         return out
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class NewList(torch.nn.Module):
     def forward(self, x):
         if x.sum() > 0:
@@ -355,12 +266,7 @@ class NewTensor(torch.nn.Module):
         return y + 1
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class NewTensorReturned(torch.nn.Module):
     def forward(self, x):
         if x.sum() > 0:
@@ -370,12 +276,7 @@ class NewTensorReturned(torch.nn.Module):
         return y
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class TruthOfANumber(torch.nn.Module):
     def forward(self, x):
         done, running = (x[:, 0] > 0).long(), 0.0
@@ -388,12 +289,7 @@ class TruthOfANumber(torch.nn.Module):
         return out
 
 
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (4.0 * torch.rand(4, 3),),
-    lambda: (-1.0 * torch.rand(4, 3),),
-    lambda: (-4.0 * torch.rand(4, 3),),
-)
+@case(*BOTH_SIGNS)
 class Number(torch.nn.Module):
     def forward(self, x):
         k = x.sum().int().item()
@@ -405,15 +301,7 @@ class Number(torch.nn.Module):
 @case(
     lambda: (torch.rand(4, 3),),
     lambda: (torch.ones(4, 3),),
-    lambda: (
-        torch.full(
-            (
-                4,
-                3,
-            ),
-            -1.0,
-        ),
-    ),
+    lambda: (torch.full((4, 3), -1.0),),
     modes=NON_STRICT,
 )
 class Asserting(torch.nn.Module):
@@ -452,16 +340,7 @@ def outer(x: torch.Tensor, times: int) -> torch.Tensor:
 
 @case(
     "x: batch, seq",
-    lambda: (
-        torch.randn(2, 5),
-        torch.full(
-            (
-                2,
-                5,
-            ),
-            True,
-        ),
-    ),
+    lambda: (torch.randn(2, 5), torch.full((2, 5), True)),
     lambda: (
         torch.randn(3, 7),
         torch.tensor(

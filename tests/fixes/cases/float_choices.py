@@ -7,23 +7,17 @@ from torch import nn
 
 from ..case import NON_STRICT, case
 
-
-@case(
+ROWS = (
     "x: n, m",
     lambda: (torch.randn(4, 6),),
     lambda: (torch.zeros(2, 6),),
-    lambda: (
-        torch.full(
-            (
-                3,
-                6,
-            ),
-            -2.0,
-        ),
-    ),
+    lambda: (torch.full((3, 6), -2.0),),
     lambda: (torch.tensor([[float("nan"), 1.0, 2.0]]),),
     lambda: (torch.tensor([[float("inf"), 1.0, -2.0]]),),
 )
+
+
+@case(*ROWS)
 class Quantizes(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         low, high = min(0.0, x.min().item()), max(x.max().item(), 0.0)
@@ -37,15 +31,7 @@ class Quantizes(nn.Module):
     "x: n, m",
     lambda: (torch.randn(4, 6),),
     lambda: (torch.zeros(2, 6),),
-    lambda: (
-        torch.full(
-            (
-                3,
-                6,
-            ),
-            -2.0,
-        ),
-    ),
+    lambda: (torch.full((3, 6), -2.0),),
 )
 class Weighs(nn.Module):
     """0.7 is another number as a float of 32 bits."""
@@ -55,22 +41,7 @@ class Weighs(nn.Module):
         return x.double() * weight
 
 
-@case(
-    "x: n, m",
-    lambda: (torch.randn(4, 6),),
-    lambda: (torch.zeros(2, 6),),
-    lambda: (
-        torch.full(
-            (
-                3,
-                6,
-            ),
-            -2.0,
-        ),
-    ),
-    lambda: (torch.tensor([[float("nan"), 1.0, 2.0]]),),
-    lambda: (torch.tensor([[float("inf"), 1.0, -2.0]]),),
-)
+@case(*ROWS)
 class Limits(nn.Module):
     """A float that stands there is a number, and turns nothing off."""
 

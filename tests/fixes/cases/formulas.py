@@ -21,15 +21,7 @@ add(
     lambda: (torch.rand(4, 5),),
     lambda: (torch.rand(2, 1),),
     lambda: (torch.rand(6, 2),),
-    lambda: (
-        torch.full(
-            (
-                1,
-                1,
-            ),
-            0.870671,
-        ),
-    ),
+    lambda: (torch.full((1, 1), 0.870671),),
     lambda: (torch.rand(40, 3),),
     modes=NON_STRICT,
 )

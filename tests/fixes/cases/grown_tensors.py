@@ -7,8 +7,7 @@ from torch import nn
 
 from ..case import NON_STRICT, case
 
-
-@case(
+IDS = (
     "ids: batch, _",
     lambda: (torch.tensor([[1, 2, 3], [2, 1, 1]]),),
     lambda: (torch.tensor([[4, 4, 3]]),),
@@ -16,6 +15,9 @@ from ..case import NON_STRICT, case
     lambda: (torch.tensor([[3, 2, 1]]),),
     lambda: (torch.tensor([[1, 3, 2]]),),
 )
+
+
+@case(*IDS)
 class Decodes(nn.Module):
     """The next token is a sum, so that the end token 0 comes early, late or never."""
 
@@ -28,14 +30,7 @@ class Decodes(nn.Module):
         return ids * 2
 
 
-@case(
-    "ids: batch, _",
-    lambda: (torch.tensor([[1, 2, 3], [2, 1, 1]]),),
-    lambda: (torch.tensor([[4, 4, 3]]),),
-    lambda: (torch.tensor([[0, 4, 4]]),),
-    lambda: (torch.tensor([[3, 2, 1]]),),
-    lambda: (torch.tensor([[1, 3, 2]]),),
-)
+@case(*IDS)
 class EndsFirst(nn.Module):
     """The end token is not added; each row has its own end."""
 
@@ -50,14 +45,7 @@ class EndsFirst(nn.Module):
         return ids, ended
 
 
-@case(
-    "ids: batch, _",
-    lambda: (torch.tensor([[1, 2, 3], [2, 1, 1]]),),
-    lambda: (torch.tensor([[4, 4, 3]]),),
-    lambda: (torch.tensor([[0, 4, 4]]),),
-    lambda: (torch.tensor([[3, 2, 1]]),),
-    lambda: (torch.tensor([[1, 3, 2]]),),
-)
+@case(*IDS)
 class Collects(nn.Module):
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         token, tokens = ids[:, 0], []
@@ -88,15 +76,7 @@ class Counts(nn.Module):
     lambda: (torch.tensor([[30, 2, 3], [20, 1, 1]]),),
     lambda: (torch.tensor([[0, 0, 0]]),),
     lambda: (torch.tensor([[900, 7, 5], [1, 1, 1], [64, 0, 0]]),),
-    lambda: (
-        torch.full(
-            (
-                4,
-                3,
-            ),
-            3,
-        ),
-    ),
+    lambda: (torch.full((4, 3), 3),),
 )
 class Settles(nn.Module):
     """Each iteration has a list of its own, and ends where two tensors are close."""

@@ -6,6 +6,17 @@ import torch
 
 from ..case import NON_STRICT, STRICT, case
 
+SIGNS = (
+    lambda: (torch.rand(5, 3),),
+    lambda: (-1.0 * torch.rand(5, 3),),
+    lambda: (torch.randn(5, 3),),
+    lambda: (
+        torch.tensor(
+            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+        ),
+    ),
+)
+
 
 @case(
     "x: n, _",
@@ -39,17 +50,7 @@ class KeptOrAll(torch.nn.Module):
         return torch.stack(keep) if keep else x * 2
 
 
-@case(
-    lambda: (torch.rand(5, 3),),
-    lambda: (-1.0 * torch.rand(5, 3),),
-    lambda: (torch.randn(5, 3),),
-    lambda: (
-        torch.tensor(
-            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-        ),
-    ),
-    modes=NON_STRICT,
-)
+@case(*SIGNS, modes=NON_STRICT)
 class AskedStackedFalse(torch.nn.Module):
     def forward(self, x):
         keep = []
@@ -62,17 +63,7 @@ class AskedStackedFalse(torch.nn.Module):
         return torch.stack(keep).mean(0)
 
 
-@case(
-    lambda: (torch.rand(5, 3),),
-    lambda: (-1.0 * torch.rand(5, 3),),
-    lambda: (torch.randn(5, 3),),
-    lambda: (
-        torch.tensor(
-            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-        ),
-    ),
-    modes=STRICT,
-)
+@case(*SIGNS, modes=STRICT)
 class AskedStackedTrue(torch.nn.Module):
     def forward(self, x):
         keep = []
@@ -85,17 +76,7 @@ class AskedStackedTrue(torch.nn.Module):
         return torch.stack(keep).mean(0)
 
 
-@case(
-    lambda: (torch.rand(5, 3),),
-    lambda: (-1.0 * torch.rand(5, 3),),
-    lambda: (torch.randn(5, 3),),
-    lambda: (
-        torch.tensor(
-            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-        ),
-    ),
-    modes=NON_STRICT,
-)
+@case(*SIGNS, modes=NON_STRICT)
 class AskedSummedFalse(torch.nn.Module):
     def forward(self, x):
         keep = []
@@ -108,17 +89,7 @@ class AskedSummedFalse(torch.nn.Module):
         return sum(keep) / len(keep)
 
 
-@case(
-    lambda: (torch.rand(5, 3),),
-    lambda: (-1.0 * torch.rand(5, 3),),
-    lambda: (torch.randn(5, 3),),
-    lambda: (
-        torch.tensor(
-            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-        ),
-    ),
-    modes=STRICT,
-)
+@case(*SIGNS, modes=STRICT)
 class AskedSummedTrue(torch.nn.Module):
     def forward(self, x):
         keep = []
@@ -131,17 +102,7 @@ class AskedSummedTrue(torch.nn.Module):
         return sum(keep) / len(keep)
 
 
-@case(
-    lambda: (torch.rand(5, 3),),
-    lambda: (-1.0 * torch.rand(5, 3),),
-    lambda: (torch.randn(5, 3),),
-    lambda: (
-        torch.tensor(
-            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-        ),
-    ),
-    modes=NON_STRICT,
-)
+@case(*SIGNS, modes=NON_STRICT)
 class AskedListedFalse(torch.nn.Module):
     def forward(self, x):
         keep = []
@@ -154,17 +115,7 @@ class AskedListedFalse(torch.nn.Module):
         return torch.tensor(keep).mean()
 
 
-@case(
-    lambda: (torch.rand(5, 3),),
-    lambda: (-1.0 * torch.rand(5, 3),),
-    lambda: (torch.randn(5, 3),),
-    lambda: (
-        torch.tensor(
-            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-        ),
-    ),
-    modes=STRICT,
-)
+@case(*SIGNS, modes=STRICT)
 class AskedListedTrue(torch.nn.Module):
     def forward(self, x):
         keep = []

@@ -36,15 +36,7 @@ class ListedLengths(torch.nn.Module):
 
 @case(
     lambda: (torch.randn(4, 3),),
-    lambda: (
-        torch.full(
-            (
-                4,
-                3,
-            ),
-            -1.0,
-        ),
-    ),
+    lambda: (torch.full((4, 3), -1.0),),
 )
 class ListedChosen(torch.nn.Module):
     def __init__(self):

@@ -6,28 +6,21 @@ import torch
 
 from ..case import NON_STRICT, case
 
-
-@case(
+ROWS = (
     "x: n, _",
     lambda: (torch.tensor([[1.0, 2.0, 3.0], [-1.0, 0.5, 2.0], [2.0, 1.0, 0.0], [-3.0, 1.0, 4.0]]),),
     lambda: (torch.randn(2, 3),),
     lambda: (torch.ones(2, 3),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                3,
-            ),
-            -1.0,
-        ),
-    ),
+    lambda: (torch.full((2, 3), -1.0),),
     lambda: (
         torch.tensor(
             [[float("nan"), float("nan"), float("nan")], [float("nan"), float("nan"), float("nan")]]
         ),
     ),
-    modes=NON_STRICT,
 )
+
+
+@case(*ROWS, modes=NON_STRICT)
 class KeepsAdds(torch.nn.Module):
     def forward(self, x):
         s = x[:, 0]
@@ -39,27 +32,7 @@ class KeepsAdds(torch.nn.Module):
         return total
 
 
-@case(
-    "x: n, _",
-    lambda: (torch.tensor([[1.0, 2.0, 3.0], [-1.0, 0.5, 2.0], [2.0, 1.0, 0.0], [-3.0, 1.0, 4.0]]),),
-    lambda: (torch.randn(2, 3),),
-    lambda: (torch.ones(2, 3),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                3,
-            ),
-            -1.0,
-        ),
-    ),
-    lambda: (
-        torch.tensor(
-            [[float("nan"), float("nan"), float("nan")], [float("nan"), float("nan"), float("nan")]]
-        ),
-    ),
-    modes=NON_STRICT,
-)
+@case(*ROWS, modes=NON_STRICT)
 class KeepsAddsAndCounts(torch.nn.Module):
     def forward(self, x):
         s = x[:, 0]
@@ -72,27 +45,7 @@ class KeepsAddsAndCounts(torch.nn.Module):
         return total / count.clamp(min=1)
 
 
-@case(
-    "x: n, _",
-    lambda: (torch.tensor([[1.0, 2.0, 3.0], [-1.0, 0.5, 2.0], [2.0, 1.0, 0.0], [-3.0, 1.0, 4.0]]),),
-    lambda: (torch.randn(2, 3),),
-    lambda: (torch.ones(2, 3),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                3,
-            ),
-            -1.0,
-        ),
-    ),
-    lambda: (
-        torch.tensor(
-            [[float("nan"), float("nan"), float("nan")], [float("nan"), float("nan"), float("nan")]]
-        ),
-    ),
-    modes=NON_STRICT,
-)
+@case(*ROWS, modes=NON_STRICT)
 class KeepsHasAnElse(torch.nn.Module):
     def forward(self, x):
         s = x[:, 0]
@@ -106,27 +59,7 @@ class KeepsHasAnElse(torch.nn.Module):
         return total
 
 
-@case(
-    "x: n, _",
-    lambda: (torch.tensor([[1.0, 2.0, 3.0], [-1.0, 0.5, 2.0], [2.0, 1.0, 0.0], [-3.0, 1.0, 4.0]]),),
-    lambda: (torch.randn(2, 3),),
-    lambda: (torch.ones(2, 3),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                3,
-            ),
-            -1.0,
-        ),
-    ),
-    lambda: (
-        torch.tensor(
-            [[float("nan"), float("nan"), float("nan")], [float("nan"), float("nan"), float("nan")]]
-        ),
-    ),
-    modes=NON_STRICT,
-)
+@case(*ROWS, modes=NON_STRICT)
 class KeepsContinues(torch.nn.Module):
     def forward(self, x):
         s = x[:, 0]

@@ -37,16 +37,7 @@ from ..case import case
         torch.randn(3, 3, 4),
         torch.tensor([[False, True, True], [False, True, True], [True, True, True]]),
     ),
-    lambda: (
-        torch.randn(2, 3, 4),
-        torch.full(
-            (
-                2,
-                3,
-            ),
-            False,
-        ),
-    ),
+    lambda: (torch.randn(2, 3, 4), torch.full((2, 3), False)),
 )
 class MeansOfRows(nn.Module):
     """A number of rows holds where it is not 0."""

@@ -7,13 +7,17 @@ from torch import nn
 
 from ..case import STRICT, case
 
-
-@case(
+SPANS = (
     "x: seq, _; spans: n, _",
     lambda: (torch.randn(12, 4), torch.tensor([[0, 3], [2, 6], [7, 11]])),
     lambda: (torch.randn(5, 4), torch.tensor([[0, 4]])),
     lambda: (torch.randn(5, 4), torch.tensor([[3, 3], [0, 90]])),
     lambda: (torch.randn(20, 4), torch.tensor([[-4, -1], [0, 0], [1, 2], [2, 19], [5, 9]])),
+)
+
+
+@case(
+    *SPANS,
     eval_mode=True,
 )
 class PoolsSpans(nn.Module):
@@ -25,11 +29,7 @@ class PoolsSpans(nn.Module):
 
 
 @case(
-    "x: seq, _; spans: n, _",
-    lambda: (torch.randn(12, 4), torch.tensor([[0, 3], [2, 6], [7, 11]])),
-    lambda: (torch.randn(5, 4), torch.tensor([[0, 4]])),
-    lambda: (torch.randn(5, 4), torch.tensor([[3, 3], [0, 90]])),
-    lambda: (torch.randn(20, 4), torch.tensor([[-4, -1], [0, 0], [1, 2], [2, 19], [5, 9]])),
+    *SPANS,
     eval_mode=True,
 )
 class PoolsPairs(nn.Module):
@@ -44,11 +44,7 @@ class PoolsPairs(nn.Module):
 
 
 @case(
-    "x: seq, _; spans: n, _",
-    lambda: (torch.randn(12, 4), torch.tensor([[0, 3], [2, 6], [7, 11]])),
-    lambda: (torch.randn(5, 4), torch.tensor([[0, 4]])),
-    lambda: (torch.randn(5, 4), torch.tensor([[3, 3], [0, 90]])),
-    lambda: (torch.randn(20, 4), torch.tensor([[-4, -1], [0, 0], [1, 2], [2, 19], [5, 9]])),
+    *SPANS,
     eval_mode=True,
 )
 class PoolsLengths(nn.Module):
@@ -60,11 +56,7 @@ class PoolsLengths(nn.Module):
 
 
 @case(
-    "x: seq, _; spans: n, _",
-    lambda: (torch.randn(12, 4), torch.tensor([[0, 3], [2, 6], [7, 11]])),
-    lambda: (torch.randn(5, 4), torch.tensor([[0, 4]])),
-    lambda: (torch.randn(5, 4), torch.tensor([[3, 3], [0, 90]])),
-    lambda: (torch.randn(20, 4), torch.tensor([[-4, -1], [0, 0], [1, 2], [2, 19], [5, 9]])),
+    *SPANS,
     eval_mode=True,
 )
 class Runs(nn.Module):

@@ -6,24 +6,17 @@ import torch
 
 from ..case import NON_STRICT, STRICT, case
 
-
-@case(
+ROWS = (
     "x: n, _",
     lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0], [2.0, 4.0], [-2.0, 5.0]]),),
     lambda: (torch.randn(2, 2),),
     lambda: (torch.ones(2, 2),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
+    lambda: (torch.full((2, 2), -1.0),),
     lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0]]),),
-    modes=NON_STRICT,
 )
+
+
+@case(*ROWS, modes=NON_STRICT)
 class HitsNumberFalse(torch.nn.Module):
     def forward(self, x):
         hits = (x[:, 0] > 0).nonzero()
@@ -33,23 +26,7 @@ class HitsNumberFalse(torch.nn.Module):
         return x * (torch.arange(x.shape[0]) < n).unsqueeze(1)
 
 
-@case(
-    "x: n, _",
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0], [2.0, 4.0], [-2.0, 5.0]]),),
-    lambda: (torch.randn(2, 2),),
-    lambda: (torch.ones(2, 2),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0]]),),
-    modes=STRICT,
-)
+@case(*ROWS, modes=STRICT)
 class HitsNumberTrue(torch.nn.Module):
     def forward(self, x):
         hits = (x[:, 0] > 0).nonzero()
@@ -59,23 +36,7 @@ class HitsNumberTrue(torch.nn.Module):
         return x * (torch.arange(x.shape[0]) < n).unsqueeze(1)
 
 
-@case(
-    "x: n, _",
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0], [2.0, 4.0], [-2.0, 5.0]]),),
-    lambda: (torch.randn(2, 2),),
-    lambda: (torch.ones(2, 2),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0]]),),
-    modes=NON_STRICT,
-)
+@case(*ROWS, modes=NON_STRICT)
 class HitsLastFalse(torch.nn.Module):
     def forward(self, x):
         hits = (x[:, 0] > 0).nonzero()
@@ -88,15 +49,7 @@ class HitsLastFalse(torch.nn.Module):
     lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0], [2.0, 4.0], [-2.0, 5.0]]),),
     lambda: (3.0 * torch.rand(2, 2),),
     lambda: (torch.ones(2, 2),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
+    lambda: (torch.full((2, 2), -1.0),),
     lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0]]),),
     modes=STRICT,
 )
@@ -107,23 +60,7 @@ class HitsLastTrue(torch.nn.Module):
         return x * (torch.arange(x.shape[0]) < end).unsqueeze(1)
 
 
-@case(
-    "x: n, _",
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0], [2.0, 4.0], [-2.0, 5.0]]),),
-    lambda: (torch.randn(2, 2),),
-    lambda: (torch.ones(2, 2),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0]]),),
-    modes=NON_STRICT,
-)
+@case(*ROWS, modes=NON_STRICT)
 class HitsTensorFalse(torch.nn.Module):
     def forward(self, x):
         hits = torch.where(x[:, 0] > 0)[0]
@@ -134,23 +71,7 @@ class HitsTensorFalse(torch.nn.Module):
         return first * 2
 
 
-@case(
-    "x: n, _",
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0], [2.0, 4.0], [-2.0, 5.0]]),),
-    lambda: (torch.randn(2, 2),),
-    lambda: (torch.ones(2, 2),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0]]),),
-    modes=STRICT,
-)
+@case(*ROWS, modes=STRICT)
 class HitsTensorTrue(torch.nn.Module):
     def forward(self, x):
         hits = torch.where(x[:, 0] > 0)[0]
@@ -161,23 +82,7 @@ class HitsTensorTrue(torch.nn.Module):
         return first * 2
 
 
-@case(
-    "x: n, _",
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0], [2.0, 4.0], [-2.0, 5.0]]),),
-    lambda: (torch.randn(2, 2),),
-    lambda: (torch.ones(2, 2),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0]]),),
-    modes=NON_STRICT,
-)
+@case(*ROWS, modes=NON_STRICT)
 class HitsRowFalse(torch.nn.Module):
     def forward(self, x):
         kept = x[x[:, 0] > 0]
@@ -188,23 +93,7 @@ class HitsRowFalse(torch.nn.Module):
         return row - 1
 
 
-@case(
-    "x: n, _",
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0], [2.0, 4.0], [-2.0, 5.0]]),),
-    lambda: (torch.randn(2, 2),),
-    lambda: (torch.ones(2, 2),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0]]),),
-    modes=STRICT,
-)
+@case(*ROWS, modes=STRICT)
 class HitsRowTrue(torch.nn.Module):
     def forward(self, x):
         kept = x[x[:, 0] > 0]
@@ -215,23 +104,7 @@ class HitsRowTrue(torch.nn.Module):
         return row - 1
 
 
-@case(
-    "x: n, _",
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0], [2.0, 4.0], [-2.0, 5.0]]),),
-    lambda: (torch.randn(2, 2),),
-    lambda: (torch.ones(2, 2),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0]]),),
-    modes=NON_STRICT,
-)
+@case(*ROWS, modes=NON_STRICT)
 class HitsBothEndsFalse(torch.nn.Module):
     def forward(self, x):
         hits = (x[:, 0] > 0).nonzero()[:, 0]
@@ -239,23 +112,7 @@ class HitsBothEndsFalse(torch.nn.Module):
         return span * 2
 
 
-@case(
-    "x: n, _",
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0], [2.0, 4.0], [-2.0, 5.0]]),),
-    lambda: (torch.randn(2, 2),),
-    lambda: (torch.ones(2, 2),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0]]),),
-    modes=STRICT,
-)
+@case(*ROWS, modes=STRICT)
 class HitsBothEndsTrue(torch.nn.Module):
     def forward(self, x):
         hits = (x[:, 0] > 0).nonzero()[:, 0]
@@ -263,23 +120,7 @@ class HitsBothEndsTrue(torch.nn.Module):
         return span * 2
 
 
-@case(
-    "x: n, _",
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0], [2.0, 4.0], [-2.0, 5.0]]),),
-    lambda: (torch.randn(2, 2),),
-    lambda: (torch.ones(2, 2),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0]]),),
-    modes=NON_STRICT,
-)
+@case(*ROWS, modes=NON_STRICT)
 class HitsTrimmedFalse(torch.nn.Module):
     def forward(self, x):
         hits = (x[:, 0] > 0).nonzero()
@@ -289,23 +130,7 @@ class HitsTrimmedFalse(torch.nn.Module):
         return x[start:end]
 
 
-@case(
-    "x: n, _",
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0], [2.0, 4.0], [-2.0, 5.0]]),),
-    lambda: (torch.randn(2, 2),),
-    lambda: (torch.ones(2, 2),),
-    lambda: (
-        torch.full(
-            (
-                2,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
-    lambda: (torch.tensor([[-1.0, 2.0], [1.0, 3.0]]),),
-    modes=STRICT,
-)
+@case(*ROWS, modes=STRICT)
 class HitsTrimmedTrue(torch.nn.Module):
     def forward(self, x):
         hits = (x[:, 0] > 0).nonzero()

@@ -10,8 +10,7 @@ from torch import nn
 
 from ..case import NON_STRICT, case
 
-
-@case(
+LENGTHS = (
     "x: b, n",
     lambda: (torch.randn(2, 12),),
     lambda: (torch.randn(3, 4),),
@@ -19,20 +18,16 @@ from ..case import NON_STRICT, case
     lambda: (torch.randn(3, 7),),
     lambda: (torch.randn(3, 8),),
 )
+
+
+@case(*LENGTHS)
 class Logarithm(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         k = int(math.log2(x.shape[1]))
         return x.topk(k, dim=1)[0].mean(1)
 
 
-@case(
-    "x: b, n",
-    lambda: (torch.randn(2, 12),),
-    lambda: (torch.randn(3, 4),),
-    lambda: (torch.randn(3, 5),),
-    lambda: (torch.randn(3, 7),),
-    lambda: (torch.randn(3, 8),),
-)
+@case(*LENGTHS)
 class Root(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         side = math.isqrt(x.shape[1])
@@ -40,42 +35,21 @@ class Root(nn.Module):
         return grid @ grid
 
 
-@case(
-    "x: b, n",
-    lambda: (torch.randn(2, 12),),
-    lambda: (torch.randn(3, 4),),
-    lambda: (torch.randn(3, 5),),
-    lambda: (torch.randn(3, 7),),
-    lambda: (torch.randn(3, 8),),
-)
+@case(*LENGTHS)
 class OfNumpy(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         k = np.ceil(np.log(x.shape[1])).astype("int").item()
         return x.topk(k, dim=1)[0].mean(1)
 
 
-@case(
-    "x: b, n",
-    lambda: (torch.randn(2, 12),),
-    lambda: (torch.randn(3, 4),),
-    lambda: (torch.randn(3, 5),),
-    lambda: (torch.randn(3, 7),),
-    lambda: (torch.randn(3, 8),),
-)
+@case(*LENGTHS)
 class PadsToAPower(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         whole = 1 << (x.shape[1] - 1).bit_length()
         return nn.functional.pad(x, (0, whole - x.shape[1])).cumsum(1)
 
 
-@case(
-    "x: b, n",
-    lambda: (torch.randn(2, 12),),
-    lambda: (torch.randn(3, 4),),
-    lambda: (torch.randn(3, 5),),
-    lambda: (torch.randn(3, 7),),
-    lambda: (torch.randn(3, 8),),
-)
+@case(*LENGTHS)
 class ConvolvesByFourier(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -87,14 +61,7 @@ class ConvolvesByFourier(nn.Module):
         return torch.fft.irfft(product, whole)[:, : x.shape[1]]
 
 
-@case(
-    "x: b, n",
-    lambda: (torch.randn(2, 12),),
-    lambda: (torch.randn(3, 4),),
-    lambda: (torch.randn(3, 5),),
-    lambda: (torch.randn(3, 7),),
-    lambda: (torch.randn(3, 8),),
-)
+@case(*LENGTHS)
 class OneAtAFewSizes(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         k = -(-x.shape[1] // 5)

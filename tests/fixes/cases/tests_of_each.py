@@ -7,21 +7,15 @@ from torch import nn
 
 from ..case import case
 
-
-@case(
+ROWS = (
     lambda: (torch.ones(3, 2),),
     lambda: (torch.randn(3, 2),),
     lambda: (torch.zeros(3, 2),),
-    lambda: (
-        torch.full(
-            (
-                3,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
+    lambda: (torch.full((3, 2), -1.0),),
 )
+
+
+@case(*ROWS)
 class AnyOf(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if any(row.sum() > 1 and row[0] < 1 for row in x):
@@ -29,20 +23,7 @@ class AnyOf(nn.Module):
         return x - 1
 
 
-@case(
-    lambda: (torch.ones(3, 2),),
-    lambda: (torch.randn(3, 2),),
-    lambda: (torch.zeros(3, 2),),
-    lambda: (
-        torch.full(
-            (
-                3,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
-)
+@case(*ROWS)
 class AllOf(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if not all(row.max() > 0.5 for row in x):
@@ -50,59 +31,20 @@ class AllOf(nn.Module):
         return x - 1
 
 
-@case(
-    lambda: (torch.ones(3, 2),),
-    lambda: (torch.randn(3, 2),),
-    lambda: (torch.zeros(3, 2),),
-    lambda: (
-        torch.full(
-            (
-                3,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
-)
+@case(*ROWS)
 class Counted(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x / max(sum(1 for row in x if row.sum() > 0), 1)
 
 
-@case(
-    lambda: (torch.ones(3, 2),),
-    lambda: (torch.randn(3, 2),),
-    lambda: (torch.zeros(3, 2),),
-    lambda: (
-        torch.full(
-            (
-                3,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
-)
+@case(*ROWS)
 class CountedOrNone(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         count = sum(1 for row in x if row.sum() > 0)
         return x.sum() / count if count else x.sum() - 3
 
 
-@case(
-    lambda: (torch.ones(3, 2),),
-    lambda: (torch.randn(3, 2),),
-    lambda: (torch.zeros(3, 2),),
-    lambda: (
-        torch.full(
-            (
-                3,
-                2,
-            ),
-            -1.0,
-        ),
-    ),
-)
+@case(*ROWS)
 class Summed(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x * sum(row.mean() * 2 for row in x if row[0] > 0 if row[1] < 1)
