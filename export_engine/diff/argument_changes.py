@@ -7,27 +7,33 @@ from functools import lru_cache
 from itertools import pairwise
 
 
-def find_changed_arguments(before: str, after: str, schema: str) -> tuple[str, str]:
+def find_changed_arguments(
+    before: str, after: str, schema: str, shown: tuple[str, str] | None = None
+) -> tuple[str, str]:
     """Differences of two calls of an op: `value=0.5` and `value=0.7`.
 
     Args:
         before: arguments as text, `({}, 0.5)`, with `{}` for each input.
         after: the same of the other call.
         schema: of the op, as torch prints it; empty where it has none.
+        shown: the two calls with the names of their inputs, for what is returned.
 
     Returns:
         The arguments that differ, of each call; a default where one is not given.
     """
     parameters = _parameters(schema)
+    shown = shown or (before, after)
     mine, theirs = (_by_name(text, list(parameters)) for text in (before, after))
+    texts = [_by_name(text, list(parameters)) for text in shown]
     told: tuple[list[str], list[str]] = ([], [])
     for name in dict.fromkeys([*parameters, *mine, *theirs]):
-        values = [group.get(name, parameters.get(name, "")) for group in (mine, theirs)]
-        if values[0] != values[1]:
-            for side, value in zip(told, values, strict=True):
-                if value:
-                    side.append(f"{name}={value}" if name.isidentifier() else value)
-    return (", ".join(told[0]), ", ".join(told[1])) if any(told) else (before, after)
+        default = parameters.get(name, "")
+        if mine.get(name, default) == theirs.get(name, default):
+            continue
+        for side, group in zip(told, texts, strict=True):
+            if value := group.get(name, default):
+                side.append(f"{name}={value}" if name.isidentifier() else value)
+    return (", ".join(told[0]), ", ".join(told[1])) if any(told) else shown
 
 
 def _by_name(text: str, names: list[str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -60,6 +61,17 @@ def blank(text: str) -> str:
     """
     marked = _PIECE.sub(lambda piece: "{}" if piece[1] else piece[0], text)
     return _TORCHS_MESSAGE.sub("Runtime assertion failed", marked)
+
+
+def fill(text: str, names: Sequence[str]) -> str:
+    """Arguments with the name of each input; a place without one, as in a bad file, stays."""
+
+    def name(piece: re.Match[str]) -> str:
+        if not piece[1]:
+            return piece[0][0]
+        return names[int(piece[1])] if int(piece[1]) < len(names) else piece[0]
+
+    return _PIECE.sub(name, text)
 
 
 def holds_opaque(text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from export_engine.diff.argument_changes import find_changed_arguments
+from export_engine.diff.calls import fill
 from export_engine.diff.forced_pairs import find_left_out
 from export_engine.diff.matching import Matching, Nodes
 from export_engine.diff.provenance import Group, provenance
@@ -82,10 +83,11 @@ class _Changes:
             yield Change("op", mine.target or mine.op, theirs.target or theirs.op)
         if mine.arguments != theirs.arguments and mine.op not in ("output", "placeholder"):
             follows = self._is_consequence(one)
-            texts = mine.arguments, theirs.arguments
+            shown = _name_inputs(self._before, one), _name_inputs(self._after, other)
             if mine.target == theirs.target:
-                texts = find_changed_arguments(*texts, self._before.schema(one))
-            yield Change("arguments", *texts, follows)
+                texts = mine.arguments, theirs.arguments
+                shown = find_changed_arguments(*texts, self._before.schema(one), shown)
+            yield Change("arguments", *shown, follows)
         yield from self._inputs(one, other)
         if mine.type != theirs.type:
             own = not self._is_consequence(one) and mine.target == theirs.target
@@ -128,6 +130,14 @@ class _Changes:
         lost = any(source not in partner for source in self._before.inputs[one])
         new = any(source not in origin for source in theirs)
         return lost or new or any(source in self._types for source in self._before.inputs[one])
+
+
+def _name_inputs(nodes: Nodes, node: int) -> str:
+    """The arguments of a call, with its inputs by name."""
+    side, graph = nodes.side, nodes.graph
+    inputs = nodes.inputs[node]
+    text = side.text(side.record.strings[graph.args[node]])
+    return fill(text, [side.name(graph, each) for each in inputs])
 
 
 def _join_input_names(nodes: Nodes, inputs: list[int]) -> str:

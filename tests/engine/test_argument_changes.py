@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from export_engine.diff.argument_changes import find_changed_arguments
+from export_engine.diff.calls import fill
 
 OPS = torch.ops.aten
 
@@ -52,6 +53,16 @@ def test_only_what_differs_is_said(
     op: torch._ops.OpOverload, before: str, after: str, said: tuple[str, str]
 ) -> None:
     assert find_changed_arguments(before, after, str(op._schema)) == said
+
+
+def test_an_input_is_shown_by_its_name() -> None:
+    schema = str(OPS.mul.Tensor._schema)
+    shown = ("(relu, 2.5)", "(relu, b_steps)")
+    assert find_changed_arguments("({}, 2.5)", "({}, {})", schema, shown) == (
+        "other=2.5",
+        "other=b_steps",
+    )
+    assert fill("({0}, {{'k': {1}}}, {7})", ["x", "y"]) == "(x, {'k': y}, {7})"
 
 
 def test_without_a_schema_it_is_by_position() -> None:
