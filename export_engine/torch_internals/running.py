@@ -23,6 +23,7 @@ from torch.export.graph_signature import (
 from export_engine.process import undone
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
+from export_engine.torch_internals.inputs import module_inputs
 from export_engine.torch_internals.patching import replace_attribute
 from export_engine.torch_internals.programs import copy_program, set_part
 from export_engine.torch_internals.tensors import plain_tensors
@@ -177,7 +178,9 @@ def flat_leaves(
     if in_spec is not None:  # a call may name its keywords in another order than the example
         names = split_call_spec(in_spec)[1].context or list(kwargs)
         kwargs = {name: kwargs[name] for name in names}
-    return list(pytree.tree_leaves((tuple(args), dict(kwargs))))
+    given = tuple(args), dict(kwargs)
+    with module_inputs(given):
+        return list(pytree.tree_leaves(given))
 
 
 def flat_inputs(

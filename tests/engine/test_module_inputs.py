@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+import explorer
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
@@ -48,3 +49,14 @@ def test_two_modules_are_one_where_they_hold_the_same() -> None:
     other.register_buffer("more", torch.ones(1))
     found = compare_named({"layer": one}, {"layer": other})
     assert found.detail == "`layer`: a module with different parameters or buffers"
+
+
+def loss_of(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    return model(x).square().mean()
+
+
+@pytest.mark.after_check
+def test_the_program_of_a_function_of_a_module_runs() -> None:
+    ex = explorer.explore(loss_of, (Scaled(), torch.randn(4, 3)))
+    eager, program = ex.run("cpu", ["eager", "program"]).rows
+    assert [eager.outcome, program.outcome] == ["agrees", "agrees"]
