@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import os
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
+from pathlib import PurePath
 from typing import Any
 
 import torch
@@ -17,6 +20,7 @@ from export_engine.defects import log_internal_error
 from export_engine.error_text import error_text
 from export_engine.plain_errors import PlainError
 from export_engine.process import sandbox
+from export_engine.source import TORCH, is_own, is_shown
 from export_engine.torch_internals import (
     MissingCapabilityError,
     counters_kept,
@@ -28,6 +32,13 @@ from export_engine.torch_internals import (
 )
 from export_engine.trace import Recording
 from export_engine.traced_sizes import call_paths
+
+_OWN_TRAINING = {
+    ".backward()": "runs its backward pass itself",
+    "autograd.grad": "computes its gradients itself",
+}
+"""What a step does itself, by a part of Dynamo's name of what it does not trace."""
+_OPTIMIZERS = f"{TORCH}optim{os.sep}"
 
 
 class JointFailed(PlainError, RuntimeError):
@@ -70,9 +81,7 @@ def capture_joint(request: Request) -> GivenGraph:
             raise
         except Exception as error:
             log_internal_error(error, "making a joint graph")
-            raise JointFailed(
-                f"torch cannot make a joint graph of this call: {error_text(error)}"
-            ) from error
+            raise JointFailed(_explain_failure(error, request.cells)) from error
     if not any(map(is_backward, traced.graph.graph.nodes)):
         raise JointFailed(
             "Nothing in the result needs a gradient, so there is no backward pass. Return the "
@@ -89,6 +98,26 @@ def capture_joint(request: Request) -> GivenGraph:
         given="joint graph",
         cells=request.cells,
     )
+
+
+def _explain_failure(error: Exception, cells: Mapping[str, str]) -> str:
+    """What torch cannot trace in a step, on which line, and what to write instead."""
+    stack = list(getattr(error, "real_stack", None) or ())  # of Dynamo's errors
+    shown = [frame for frame in stack if is_own(frame.filename) and is_shown(frame.filename)]
+    where = ""
+    if shown:
+        path = shown[-1].filename
+        where = f" ({cells.get(path, PurePath(path).name)}:{shown[-1].lineno})"
+    kind = str(getattr(error, "gb_type", ""))
+    own = next((what for part, what in _OWN_TRAINING.items() if part in kind), "")
+    if any(frame.filename.startswith(_OPTIMIZERS) for frame in stack):
+        own = "calls an optimizer"
+    if own:
+        return (
+            f"The step {own}{where}. Return the loss instead: a joint graph adds the backward "
+            "pass, and contains no optimizer."
+        )
+    return f"torch cannot make a joint graph of this call{where}: {error_text(error)}"
 
 
 class _Step(torch.nn.Module):

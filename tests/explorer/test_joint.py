@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
@@ -96,6 +99,42 @@ def test_what_has_no_backward_pass_says_so() -> None:
         explorer.explore(lambda x: x + 1, (torch.randn(3),), joint=True)
     with pytest.raises(TypeError, match=r"Name its parameters"):
         explorer.explore(lambda *given: given[0](given[1]).sum(), (Net(), X), joint=True)
+
+
+def own_backward(model: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    loss = loss_fn(model, x, y)
+    loss.backward()  # <- backward
+    return loss
+
+
+def own_gradients(model: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    loss = loss_fn(model, x, y)
+    torch.autograd.grad(loss, list(model.parameters()))  # <- gradients
+    return loss
+
+
+def own_step(model: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    loss = loss_fn(model, x, y)
+    torch.optim.SGD(model.parameters(), lr=0.1).step()  # <- optimizer
+    return loss
+
+
+@pytest.mark.parametrize(
+    ("step_fn", "mark", "text"),
+    [
+        (own_backward, "backward", "runs its backward pass itself"),
+        (own_gradients, "gradients", "computes its gradients itself"),
+        (own_step, "optimizer", "calls an optimizer"),
+    ],
+)
+def test_a_step_that_trains_by_itself_names_the_line_and_what_to_return(
+    step_fn: Callable[..., torch.Tensor], mark: str, text: str
+) -> None:
+    rows = Path(__file__).read_text(encoding="utf-8").splitlines()
+    line = next(n for n, row in enumerate(rows, 1) if row.endswith(f"# <- {mark}"))
+    with pytest.raises(JointFailed) as failed:
+        explorer.explore(step_fn, (Net(), X, Y), joint=True)
+    assert f"The step {text} (test_joint.py:{line}). Return the loss instead" in str(failed.value)
 
 
 def test_a_joint_graph_is_no_program_to_run(step: explorer.Exploration) -> None:
