@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
+from traceback import walk_tb
 from typing import Any, NamedTuple
 
 import torch
@@ -17,9 +18,12 @@ from export_engine.stages.joining import Artifacts, Ladder, is_consistent, read_
 from export_engine.stages.kernel_calls import base_name
 from export_engine.stages.kernel_times import time_kernels
 from export_engine.stages.program_ops import list_computing_ops
-from export_engine.stages.steps import Steps, explain_failure
+from export_engine.stages.steps import Steps, describe_error, explain_failure
 from export_engine.torch_internals import caches_off, compiler_options, kernels_recorded
 from export_engine.trace import CompilationTrace
+
+_CALL = "call"
+"""Inductor's name of the function that calls the kernels, in the code that it generates."""
 
 
 class Compiled(NamedTuple):
@@ -62,10 +66,17 @@ def make_stages(record: Record, compiler: Compiler, steps: Steps) -> Stages:
         ladder = compiled.join(record, told)
     steps.say("timing kernels")
     joined, parts, traces = ladder.joined, ladder.parts, compiled.traces
-    record_kernels = partial(_record_kernels, ladder, traces)
-    timed = time_kernels(
-        joined.kernels, compiled.call, compiler.device, steps.count, record_kernels
-    )
+    timed, untimed = None, list[str]()
+    try:
+        timed = time_kernels(
+            joined.kernels,
+            partial(_call, compiled.call),
+            compiler.device,
+            steps.count,
+            partial(_record_kernels, ladder, traces),
+        )
+    except _CallFailed as failed:
+        untimed = [_describe_failed(failed.error, ladder, traces)]
     return Stages(
         backend=compiler.backend,
         title=compiler.title,
@@ -77,16 +88,31 @@ def make_stages(record: Record, compiler: Compiler, steps: Steps) -> Stages:
         cached=any(trace.cached for trace in traces),
         exported=len(list_computing_ops(record)),
         graphs=joined.graphs,
-        kernels=timed.kernels,
+        kernels=timed.kernels if timed else joined.kernels,
         backward=len(parts[0].kernels) if len(parts) > 1 else -1,
         lines=joined.lines,
         codes=joined.codes,
         removed=array("i", [] if any(trace.graphs > 1 for trace in traces) else joined.removed),
         remarks=joined.remarks,
         guards=joined.guards,
-        times=timed.times,
-        left_out=list(_describe_absent(traces, joined.kernels)),
+        times=timed.times if timed else None,
+        left_out=[*untimed, *_describe_absent(traces, joined.kernels)],
     )
+
+
+class _CallFailed(Exception):
+    """The compiled code fails when it runs."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def _call(call: Callable[[], Any]) -> Any:
+    try:
+        return call()
+    except Exception as error:
+        raise _CallFailed(error) from error
 
 
 def _compile(
@@ -119,6 +145,42 @@ def _record_kernels(ladder: Ladder, traces: Sequence[CompilationTrace]) -> Itera
             names = [base_name(kernel.name) for kernel in joined.kernels if kernel.kind == "fused"]
             stack.enter_context(kernels_recorded(trace.path, names))
         yield
+
+
+def failing_line(error: Exception, trace: CompilationTrace) -> int:
+    """The line of the generated Python code whose call fails; 0 if that code does not run."""
+    lines = [
+        line
+        for frame, line in walk_tb(error.__traceback__)
+        if frame.f_code.co_filename == trace.path and frame.f_code.co_name == _CALL
+    ]
+    return lines[-1] if lines else 0
+
+
+def failing_call(error: Exception) -> Callable[[], Any]:
+    """A call that fails as compiled code did."""
+
+    def call() -> Any:
+        raise error
+
+    return call
+
+
+def _describe_failed(error: Exception, ladder: Ladder, traces: Sequence[CompilationTrace]) -> str:
+    """A sentence on code that compiles and fails when it runs: in which kernel, of which lines."""
+    where = "when it runs"
+    joined = ladder.joined
+    begins = 0
+    for part, trace in zip(ladder.parts, traces, strict=True):
+        line, ends = failing_line(error, trace), begins + len(part.kernels)
+        before = [kernel for kernel in joined.kernels[begins:ends] if kernel.call_line <= line]
+        if before:
+            kernel = max(before, key=lambda each: each.call_line)
+            rows = [joined.lines[number] for number in kernel.lines]
+            places = ", ".join(f"{row.name}:{row.line}" for row in rows) or "no known line"
+            where = f"in the call of `{kernel.name}` ({places})"
+        begins = ends
+    return f"Not timed: the compiled code fails {where}: {describe_error(error)}"
 
 
 def _describe_absent(

@@ -26,7 +26,13 @@ from export_engine.run import (
     missing_for,
     present_device,
 )
-from export_engine.stages.compiled import Compiled, Compiler, make_stages
+from export_engine.stages.compiled import (
+    Compiled,
+    Compiler,
+    failing_call,
+    failing_line,
+    make_stages,
+)
 from export_engine.stages.joining import Artifacts, Ladder, join_stages
 from export_engine.stages.joint_step import compile_step
 from export_engine.stages.program_ops import list_computing_ops
@@ -150,7 +156,12 @@ def _compile(bench: Bench, backend: Backend, folder: Path, steps: Steps) -> Comp
         torch_options(_WHOLE),
         compilation_traced(steps.artifact, in_python=in_python) as trace,
     ):
-        ready: Ready = bench.run_seeded(lambda: backend.prepare(job))
+        try:
+            ready: Ready = bench.run_seeded(lambda: backend.prepare(job))
+        except Exception as error:
+            if not failing_line(error, trace):
+                raise
+            return Compiled([trace], failing_call(error), _join)
     return Compiled([trace], ready.call, _join)
 
 

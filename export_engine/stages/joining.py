@@ -142,7 +142,8 @@ def _find_origins(
     """Per op of the post-grad graph, by name, the nodes of the program that it comes from.
 
     An op that the compiler made by itself, such as the seeds of random numbers, comes from the
-    nodes of the ops that read it.
+    nodes of the ops that read it; what nothing reads, such as a write into a buffer, from those of
+    the ops that it reads.
     """
     nodes = {
         op.name: {aligned[name] for name in provenance.before.get(op.name, []) if name in aligned}
@@ -152,6 +153,9 @@ def _find_origins(
     for op in reversed(post):
         for operand in set(read_operands(op.expression, nodes)) - own_nodes - {op.name}:
             nodes[operand] |= nodes[op.name]
+    for op in post:
+        if not nodes[op.name]:
+            nodes[op.name].update(*(nodes[name] for name in read_operands(op.expression, nodes)))
     return {name: sorted(origins) for name, origins in nodes.items()}
 
 

@@ -14,7 +14,13 @@ from export_engine.capture import quiet
 from export_engine.process import sandbox
 from export_engine.progress import Report
 from export_engine.record import Record, Stages
-from export_engine.stages.compiled import Compiled, Compiler, make_stages
+from export_engine.stages.compiled import (
+    Compiled,
+    Compiler,
+    failing_call,
+    failing_line,
+    make_stages,
+)
 from export_engine.stages.joined_passes import PASSES, join_passes
 from export_engine.stages.steps import StagesMissing, Steps
 from export_engine.torch_internals import (
@@ -139,14 +145,21 @@ def _compile(joint: torch.fx.GraphModule, values: Sequence[Any], steps: Steps) -
         passes = split_joint(joint)
         read = _read_forward(passes, named)
         forward = compile_traced(PASSES[0], lambda: compile_forward(joint, passes))
-        saved = read(forward)
+        failure, saved = None, list[Any]()
+        try:
+            saved = read(forward)
+        except Exception as error:
+            if not failing_line(error, traces[0]):
+                raise
+            failure = error
         backward = compile_traced(PASSES[1], lambda: compile_backward(joint, passes, saved))
 
     def call() -> Any:
         with torch.no_grad():
             return backward(read(forward))
 
-    return Compiled(traces, call, partial(join_passes, outputs=passes.outputs))
+    join = partial(join_passes, outputs=passes.outputs)
+    return Compiled(traces, failing_call(failure) if failure else call, join)
 
 
 def _read_forward(passes: Passes, values: Mapping[str, Any]) -> Callable[[CompiledPass], list[Any]]:

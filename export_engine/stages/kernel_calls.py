@@ -35,12 +35,13 @@ def find_called_op(kernel: str) -> str:
     return f"aten.{ahead['op'].removesuffix('_out')}" if ahead is not None else base
 
 
-def shows_kernel(event: str, kernel: str) -> bool:
+def shows_kernel(event: str, kernel: str, calls: str = "") -> bool:
     """Whether a profiler's event is of a call of a kernel.
 
     Args:
         event: `graph_0_cpp_fused_gelu_0`, `aten::addmm`, `aoti_torch_cpu_addmm_out`.
         kernel: with or without the number of its call.
+        calls: the op that an extern kernel calls, where that is known better than by its name.
     """
     base = base_name(kernel)
     if event == base:
@@ -48,7 +49,7 @@ def shows_kernel(event: str, kernel: str) -> bool:
     own = _GRAPH_EVENT.fullmatch(event)
     if own is not None:
         return own["kernel"] == base
-    called = find_called_op(kernel)
+    called = calls or find_called_op(kernel)
     return bool(called) and event.removesuffix("_out") in _events_of(called)
 
 

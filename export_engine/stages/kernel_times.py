@@ -83,7 +83,12 @@ def time_kernels(
             calls = _profile_enough(call, device, whole, lambda: progress(wanted, 2 * wanted))
     quiet = _quicker_half(calls)
     matched = [
-        match_events([kernel.name for kernel in kernels], profiled.spans) for profiled in quiet
+        match_events(
+            [kernel.name for kernel in kernels],
+            profiled.spans,
+            [kernel.calls for kernel in kernels],
+        )
+        for profiled in quiet
     ]
     rows = [
         _with_time(kernel, [item.taken[number] for item in matched if number in item.taken])
@@ -196,7 +201,9 @@ class Matched(NamedTuple):
     """Those that belong to no kernel."""
 
 
-def match_events(kernels: Sequence[str], spans: Sequence[Span]) -> Matched:
+def match_events(
+    kernels: Sequence[str], spans: Sequence[Span], calls: Sequence[str] = ()
+) -> Matched:
     """Which event is of which kernel call: both are in the order of the calls.
 
     A kernel without an event of its name, such as a helper that calls two operators, gets what ran
@@ -206,12 +213,19 @@ def match_events(kernels: Sequence[str], spans: Sequence[Span]) -> Matched:
     Args:
         kernels: names with the number of the call.
         spans: of one call.
+        calls: per kernel, the op that it calls.
     """
+    called = calls or [""] * len(kernels)
     at: dict[int, int] = {}
     next_one = 0
     for number, kernel in enumerate(kernels):
         place = next(
-            (n for n in range(next_one, len(spans)) if shows_kernel(spans[n].name, kernel)), None
+            (
+                n
+                for n in range(next_one, len(spans))
+                if shows_kernel(spans[n].name, kernel, called[number])
+            ),
+            None,
         )
         if place is not None:
             at[number], next_one = place, place + 1

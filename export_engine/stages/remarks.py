@@ -12,11 +12,12 @@ from export_engine.stages.printed_graph import (
     read_printed_type,
 )
 
+_WRITE_BACK = "aten.copy_.default"
 _COPIES = frozenset(
     {
         "aten.clone.default",
         "aten.copy.default",
-        "aten.copy_.default",
+        _WRITE_BACK,
         "aten.cat.default",
         "aten.constant_pad_nd.default",
         "aten.repeat.default",
@@ -153,9 +154,12 @@ def _copies(reader: _Reader, number: int) -> Iterator[StageRemark]:
     ]
     alone = len(copies) == len(ops)
     for op in copies:
-        if alone or _is_stored(reader, op, number):
-            rest = ", and this kernel does nothing else" if alone else ""
+        rest = ", and this kernel does nothing else" if alone else ""
+        if targets[op] == _WRITE_BACK:  # with the op whose result it writes, it is that op's store
+            text = f"`{reader.label(op)}` writes changed values back into an input or buffer{rest}."
+        else:
             text = f"`{reader.label(op)}` copies its input into new memory{rest}."
+        if alone or (targets[op] != _WRITE_BACK and _is_stored(reader, op, number)):
             yield StageRemark(number, "copy", text, reader.lines([op]))
 
 

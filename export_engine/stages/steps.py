@@ -27,8 +27,15 @@ def explain_failure(failed: str, error: Exception) -> StagesMissing:
         failed: the sentence before it: `ONNX Runtime does not convert this program`.
         error: the other.
     """
-    text = message_of(error).strip().partition("\n")[0]
-    return StagesMissing(f"{failed}: {type(error).__name__}: {text}")
+    return StagesMissing(f"{failed}: {describe_error(error)}")
+
+
+def describe_error(error: Exception) -> str:
+    """An error's type, the first line of its message, and what a C++ compiler says in it."""
+    first, *others = message_of(error).strip().splitlines() or [""]
+    said = (line.partition(" error: ")[2].strip() for line in others)
+    parts = [type(error).__name__, first, next(filter(None, said), "")]
+    return ": ".join(filter(None, parts))
 
 
 class Steps:

@@ -99,12 +99,13 @@ def compile_backward(
     Args:
         joint: the graph that it is of, to whose nodes torch's map of ops leads.
         passes: of it.
-        inputs: returned by the compiled forward pass, which chooses their strides.
+        inputs: returned by the compiled forward pass, which chooses their strides. Empty where it
+            fails: the strides are then those that were traced.
     """
-    with _fake_mode(joint):
-        fakes = [
-            _with_strides(*pair) for pair in zip(_values(passes.backward), inputs, strict=True)
-        ]
+    fakes = _values(passes.backward)
+    if inputs:
+        with _fake_mode(joint):
+            fakes = [_with_strides(*pair) for pair in zip(fakes, inputs, strict=True)]
     returned = pytree.tree_leaves(passes.backward.graph.output_node().args)
     torch_has.NEW_TRACING_CONTEXT.value.get().fw_metadata = _Donated(_find_donated(passes))
     return _compile(joint, passes.backward, len(returned), fakes, True)

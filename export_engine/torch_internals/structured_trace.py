@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
-from export_engine.process import undone
+from export_engine.process import raise_if_interrupted, undone
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.trace import CompilationTrace
 
@@ -26,7 +26,10 @@ class _Handler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         metadata = getattr(record, "metadata", None)
-        if record.thread == self._thread and isinstance(metadata, dict):
+        if record.thread != self._thread:
+            return
+        raise_if_interrupted()  # torch logs far more often than it makes artifacts
+        if isinstance(metadata, dict):
             name = self._into.add(metadata, getattr(record, "payload", None))
             if name:
                 self._told(name)

@@ -2,8 +2,10 @@
 
 import json
 import logging
+import signal
 import sys
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -37,6 +39,7 @@ from export_engine.stages.printed_graph import (
     read_printed_outputs,
     read_printed_type,
 )
+from export_engine.stages.steps import describe_error
 from export_engine.torch_internals import compilation_traced
 from export_engine.trace import STAGE_ARTIFACTS, CompilationTrace
 
@@ -225,6 +228,22 @@ def test_an_interrupted_compilation_leaves_torch_as_it_was() -> None:
         trace_log.removeHandler(own)
 
 
+def test_an_interrupt_that_torch_loses_stops_the_compilation_at_its_next_message() -> None:
+    from torch._logging._internal import trace_log
+
+    def compile_anything() -> None:
+        with compilation_traced(lambda _: None):
+            with suppress(KeyboardInterrupt):  # as Python does in a callback of a weak reference
+                signal.raise_signal(signal.SIGINT)
+            trace_log.debug("", extra={"metadata": {"chromium_event": {}}})
+            reached.append("the end")
+
+    reached: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        compile_anything()
+    assert not reached
+
+
 def test_the_trace_takes_each_artifact_once_and_sees_a_cache() -> None:
     trace = CompilationTrace()
     assert trace.add({"artifact": {"name": STAGE_ARTIFACTS[0]}}, "first")
@@ -369,6 +388,18 @@ def test_a_kernel_in_a_loop_has_all_its_events_and_one_of_a_branch_not_taken_has
     matched = match_events(kernels, [Span(name, 1.0) for name in names])
     assert matched.taken == {0: 2.0, 1: 2.0, 3: 1.0}
     assert [span.name for span in matched.others] == ["aten::item"] * 2
+
+
+def test_a_custom_op_of_a_package_is_found_by_the_op_that_it_calls() -> None:
+    kernels = ["aoti_torch_cpu_blend:1", "cpp_fused_add_0:2"]
+    spans = [Span("mine::blend", 4.0), Span("cpp_fused_add_0", 1.0)]
+    assert match_events(kernels, spans, ["mine.blend", ""]).taken == {0: 4.0, 1: 1.0}
+
+
+def test_an_error_of_the_cpp_compiler_is_told_with_what_it_says() -> None:
+    error = RuntimeError("C++ compile error\n\nOutput:\na.cpp:7:1: error: no such thing\n  7 |")
+    assert describe_error(error) == "RuntimeError: C++ compile error: no such thing"
+    assert describe_error(ValueError("")) == "ValueError"
 
 
 def test_no_time_is_given_to_a_kernel_that_has_no_event() -> None:
@@ -727,9 +758,98 @@ def test_an_op_of_the_compilers_own_is_of_the_lines_that_need_it() -> None:
     assert not any(remark.kind == "layout" for remark in joined.remarks)
 
 
+class Kept(nn.Module):
+    """A buffer whose values a library's op computes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("best", torch.zeros(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.best.copy_(x.sort(-1).values)  # <- written
+        return x.sin()
+
+
+def test_a_write_into_a_buffer_is_of_the_line_that_writes() -> None:
+    record = explorer.explore(Kept(), (torch.randn(3),)).record
+    rows = [
+        "sort = torch.ops.aten.sort.default(x)",
+        'getitem: "f32[3][1]cpu" = sort[0]',
+        'sin: "f32[3][1]cpu" = torch.ops.aten.sin.default(x)',
+    ]
+    last = [*rows, 'copy_: "f32[3][1]cpu" = torch.ops.aten.copy_.default(x, getitem)']
+    joined = join_stages(
+        record,
+        {
+            "before_pre_grad_graph": print_graph(rows),
+            "inductor_post_grad_graph": print_graph(last),
+        },
+        Provenance(
+            {name: [name] for name in ("sort", "getitem", "sin")},
+            {
+                "torch.ops.aten.sort.default:1": ["sort"],
+                "cpp_fused_sin_0:2": ["sin"],
+                "cpp_fused_copy__1:3": ["copy_"],
+            },
+            {},
+        ),
+    )
+    written = joined.kernels[-1]
+    assert [joined.lines[line].line for line in written.lines] == [planted_line("written")]
+    (remark,) = [each for each in joined.remarks if each.kernel == 2]
+    assert remark.text.startswith("`copy_` writes changed values back into an input or buffer")
+    assert remark.lines == written.lines
+
+
 def print_graph(rows: list[str]) -> str:
     head = ["class G(torch.nn.Module):", '    def forward(self, x: "f32[3][1]cpu"):']
     return "\n".join([*head, *(f"        {row}" for row in rows), "        return (sort,)"])
+
+
+@torch.library.custom_op("test_stages::refuses", mutates_args=())
+def refuses(x: torch.Tensor) -> torch.Tensor:
+    """Compiles, and fails when it runs."""
+    raise OverflowError("no value is small enough\nand more")
+
+
+@refuses.register_fake
+def _(x: torch.Tensor) -> torch.Tensor:
+    return torch.empty_like(x)
+
+
+refuses.register_autograd(lambda _, gradient: gradient * 2)
+
+
+class Refusing(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h = self.linear(x).sigmoid()
+        h = torch.ops.test_stages.refuses(h)  # <- refuses
+        return (h + 1).sum()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("joint", [False, True])
+def test_what_compiles_and_fails_when_it_runs_keeps_its_stages_and_names_the_line(
+    joint: bool,
+) -> None:
+    ex = explorer.explore(Refusing(), (torch.randn(2, 4),), joint=joint)
+    stages = ex.stages()
+    check_record(ex.record)
+    (failed,) = [kernel for kernel in stages.kernels if "refuses" in kernel.calls]
+    text = next(each for each in stages.data.left_out if each.startswith("Not timed"))
+    place = f"test_stages.py:{planted_line('refuses')}"
+    assert f"in the call of `{failed.name}` ({place}): OverflowError: no value" in text
+    assert "and more" not in text
+    assert stages.data.times is None
+    assert (stages.data.backward >= 0) == joint
+    for kernel in stages.kernels:
+        assert kernel.lines, kernel.name
+        assert kernel.microseconds < 0
+    assert "Not timed" in str(stages).replace("\n", " ")
 
 
 class Branch(nn.Module):
