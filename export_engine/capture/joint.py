@@ -37,7 +37,7 @@ _OWN_TRAINING = {
     ".backward()": "runs its backward pass itself",
     "autograd.grad": "computes its gradients itself",
 }
-"""What a step does itself, by a part of Dynamo's name of what it does not trace."""
+"""Steps that train by themselves, by a part of Dynamo's name of what it does not trace."""
 _OPTIMIZERS = f"{TORCH}optim{os.sep}"
 
 
@@ -101,7 +101,7 @@ def capture_joint(request: Request) -> GivenGraph:
 
 
 def _explain_failure(error: Exception, cells: Mapping[str, str]) -> str:
-    """What torch cannot trace in a step, on which line, and what to write instead."""
+    """A sentence on a step that torch cannot trace: why, on which line, what to write instead."""
     stack = list(getattr(error, "real_stack", None) or ())  # of Dynamo's errors
     shown = [frame for frame in stack if is_own(frame.filename) and is_shown(frame.filename)]
     where = ""
