@@ -147,7 +147,7 @@ def _record_kernels(ladder: Ladder, traces: Sequence[CompilationTrace]) -> Itera
         yield
 
 
-def failing_line(error: Exception, trace: CompilationTrace) -> int:
+def find_failing_line(error: Exception, trace: CompilationTrace) -> int:
     """The line of the generated Python code whose call fails; 0 if that code does not run."""
     lines = [
         line
@@ -157,7 +157,7 @@ def failing_line(error: Exception, trace: CompilationTrace) -> int:
     return lines[-1] if lines else 0
 
 
-def failing_call(error: Exception) -> Callable[[], Any]:
+def make_failing_call(error: Exception) -> Callable[[], Any]:
     """A call that fails as compiled code did."""
 
     def call() -> Any:
@@ -172,7 +172,7 @@ def _describe_failed(error: Exception, ladder: Ladder, traces: Sequence[Compilat
     joined = ladder.joined
     begins = 0
     for part, trace in zip(ladder.parts, traces, strict=True):
-        line, ends = failing_line(error, trace), begins + len(part.kernels)
+        line, ends = find_failing_line(error, trace), begins + len(part.kernels)
         before = [kernel for kernel in joined.kernels[begins:ends] if kernel.call_line <= line]
         if before:
             kernel = max(before, key=lambda each: each.call_line)

@@ -29,8 +29,8 @@ from export_engine.run import (
 from export_engine.stages.compiled import (
     Compiled,
     Compiler,
-    failing_call,
-    failing_line,
+    find_failing_line,
+    make_failing_call,
     make_stages,
 )
 from export_engine.stages.joining import Artifacts, Ladder, join_stages
@@ -159,9 +159,9 @@ def _compile(bench: Bench, backend: Backend, folder: Path, steps: Steps) -> Comp
         try:
             ready: Ready = bench.run_seeded(lambda: backend.prepare(job))
         except Exception as error:
-            if not failing_line(error, trace):
+            if not find_failing_line(error, trace):
                 raise
-            return Compiled([trace], failing_call(error), _join)
+            return Compiled([trace], make_failing_call(error), _join)
     return Compiled([trace], ready.call, _join)
 
 

@@ -17,8 +17,8 @@ from export_engine.record import Record, Stages
 from export_engine.stages.compiled import (
     Compiled,
     Compiler,
-    failing_call,
-    failing_line,
+    find_failing_line,
+    make_failing_call,
     make_stages,
 )
 from export_engine.stages.joined_passes import PASSES, join_passes
@@ -149,7 +149,7 @@ def _compile(joint: torch.fx.GraphModule, values: Sequence[Any], steps: Steps) -
         try:
             saved = read(forward)
         except Exception as error:
-            if not failing_line(error, traces[0]):
+            if not find_failing_line(error, traces[0]):
                 raise
             failure = error
         backward = compile_traced(PASSES[1], lambda: compile_backward(joint, passes, saved))
@@ -159,7 +159,7 @@ def _compile(joint: torch.fx.GraphModule, values: Sequence[Any], steps: Steps) -
             return backward(read(forward))
 
     join = partial(join_passes, outputs=passes.outputs)
-    return Compiled(traces, failing_call(failure) if failure else call, join)
+    return Compiled(traces, make_failing_call(failure) if failure else call, join)
 
 
 def _read_forward(passes: Passes, values: Mapping[str, Any]) -> Callable[[CompiledPass], list[Any]]:

@@ -33,8 +33,8 @@ def explain_failure(failed: str, error: Exception) -> StagesMissing:
 def describe_error(error: Exception) -> str:
     """An error's type, the first line of its message, and what a C++ compiler says in it."""
     first, *others = message_of(error).strip().splitlines() or [""]
-    said = (line.partition(" error: ")[2].strip() for line in others)
-    parts = [type(error).__name__, first, next(filter(None, said), "")]
+    messages = (line.partition(" error: ")[2].strip() for line in others)
+    parts = [type(error).__name__, first, next(filter(None, messages), "")]
     return ": ".join(filter(None, parts))
 
 

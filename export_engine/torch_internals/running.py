@@ -178,9 +178,9 @@ def flat_leaves(
     if in_spec is not None:  # a call may name its keywords in another order than the example
         names = split_call_spec(in_spec)[1].context or list(kwargs)
         kwargs = {name: kwargs[name] for name in names}
-    given = tuple(args), dict(kwargs)
-    with module_inputs(given):
-        return list(pytree.tree_leaves(given))
+    inputs = tuple(args), dict(kwargs)
+    with module_inputs(inputs):
+        return list(pytree.tree_leaves(inputs))
 
 
 def flat_inputs(
