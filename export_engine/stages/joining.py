@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import PurePosixPath
 from typing import Any, Literal, NamedTuple
 
 from export_engine.record import (
@@ -26,7 +28,12 @@ from export_engine.stages.generated_code import (
     find_readers,
 )
 from export_engine.stages.kernel_calls import base_name, find_called_op, is_extern
-from export_engine.stages.printed_graph import PrintedOp, read_operands, read_printed_graph
+from export_engine.stages.printed_graph import (
+    PrintedOp,
+    PrintedPlace,
+    read_operands,
+    read_printed_graph,
+)
 from export_engine.stages.program_ops import align_program, list_computing_ops
 from export_engine.stages.remarks import find_remarks
 from export_engine.stages.stage_graph import InputJoin, build_graph
@@ -121,15 +128,21 @@ def join_stages(
     codes = _codes(texts)
     lines = lines or Lines(record)
     numbers = {name: number for number, name in enumerate(graphs[-1].ops)} if graphs else {}
+    # without a program, torch's comments tell the lines of ops
+    places = {op.name: op.place for op in post if op.place and record is None}
+    op_lines = partial(_lines_of_ops, lines, nodes, places)
     kernels = _kernels(
-        provenance, numbers, nodes, {op.name: op.target for op in post}, codes, lines
+        provenance, numbers, nodes, {op.name: op.target for op in post}, codes, lines, op_lines
     )
     present = {node for names in nodes.values() for node in names}
     # an op that Dynamo left out is not aligned, and has become nothing either
     computing_ops = list_computing_ops(record) if record is not None and aligned and post else []
     removed = [node for node in computing_ops if node not in present]
     last = graphs[-1] if post else None  # of names alone nothing can be said
-    remarks = find_remarks(last, kernels, lines.of_nodes)
+    remarks = []
+    if last is not None:
+        names = last.ops
+        remarks = find_remarks(last, kernels, lambda ops: op_lines([names[op] for op in ops]))
     guards: list[StageGuard] = []
     if record is not None and last is not None:
         guards = find_added_guards(record, last, lines.of_nodes)
@@ -157,6 +170,19 @@ def _find_origins(
         if not nodes[op.name]:
             nodes[op.name].update(*(nodes[name] for name in read_operands(op.expression, nodes)))
     return {name: sorted(origins) for name, origins in nodes.items()}
+
+
+def _lines_of_ops(
+    lines: Lines,
+    nodes: Mapping[str, list[int]],
+    places: Mapping[str, PrintedPlace],
+    ops: Iterable[str],
+) -> list[int]:
+    """The lines of ops: those of the nodes that they come from, or those printed above them."""
+    names = list(ops)
+    return lines.of_nodes(node for name in names for node in nodes.get(name, [])) or (
+        lines.of_places(places[name] for name in names if name in places)
+    )
 
 
 def is_consistent(record: Record, joined: Joined, provenance: Provenance) -> bool:
@@ -215,6 +241,15 @@ class Lines:
                 )
         return sorted(set(numbers))
 
+    def of_places(self, places: Iterable[PrintedPlace]) -> list[int]:
+        """The lines that torch prints above ops, without torch's own."""
+        rows = [
+            (PurePosixPath(place.file.replace("\\", "/")).name, place)
+            for place in places
+            if "/torch/" not in place.file.replace("\\", "/")
+        ]
+        return sorted({self._number(-1, name, place.line, place.code) for name, place in rows})
+
     def _number(self, file: int, name: str, line: int, code: str = "") -> int:
         key = (str(file) if file >= 0 else name, line)
         if key not in self._numbers:
@@ -232,6 +267,7 @@ def _kernels(
     targets: Mapping[str, str],
     codes: Sequence[StageCode],
     lines: Lines,
+    lines_of: Callable[[Iterable[str]], list[int]],
 ) -> list[Kernel]:
     calls, bodies = find_calls(codes), find_definitions(codes)
     computed = _select_computed_ops(provenance.ops, targets)
@@ -244,7 +280,7 @@ def _kernels(
             reading = [call for call in computed if call in readers.get(name, ())]
             own = [op for call in reading if is_extern(call) for op in computed[call]] or listed
         origins = sorted({node for op in own for node in nodes.get(op, [])})
-        items = lines.of_nodes(origins) or lines.of_traces(provenance.traces.get(name, []))
+        items = lines_of(own) or lines.of_traces(provenance.traces.get(name, []))
         call, body = calls.get(name, CodePlace(-1, 0)), bodies.get(base_name(name))
         kernels.append(
             Kernel(

@@ -7,6 +7,14 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 
+class PrintedPlace(NamedTuple):
+    """A line of code that torch prints above the ops that come from it."""
+
+    file: str
+    line: int
+    code: str
+
+
 class PrintedOp(NamedTuple):
     """One line of a printed graph."""
 
@@ -19,11 +27,14 @@ class PrintedOp(NamedTuple):
     """1-based."""
     expression: str
     """The call as printed."""
+    place: PrintedPlace | None = None
+    """The line of the user's code, where torch prints one above the op."""
 
 
 _OP = re.compile(r'\s{8}(?P<name>\w+)(?:: "(?P<type>[^"]*)")? = (?P<value>.*)')
 _FREED = re.compile(r";  [\w =]+ = None$")
 _CALL = re.compile(r"(?:torch\.ops\.|torch\.)?(?P<target>[\w.]+)\(")
+_PLACE = re.compile(r"\s{8}# File: (?P<file>.+):(?P<line>\d+) in .*?, code: (?P<code>.*)")
 _ITEM = re.compile(r"\w+\[\d+\]")
 
 
@@ -33,17 +44,22 @@ def read_printed_graph(text: str) -> list[PrintedOp]:
     Args:
         text: what `GraphModule.print_readable` printed.
     """
-    ops = []
+    ops, place = [], None
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("        return "):
             break
+        if line.startswith("        # "):  # of a place, or that the next ops have none
+            printed = _PLACE.fullmatch(line)
+            place = PrintedPlace(printed[1], int(printed[2]), printed[3]) if printed else None
+            continue
         match = _OP.fullmatch(line)
         if match is None:
             continue
         value = _FREED.sub("", match["value"])
         if read_attribute(value):
             continue
-        ops.append(PrintedOp(match["name"], _target(value), match["type"] or "", number, value))
+        target = _target(value)
+        ops.append(PrintedOp(match["name"], target, match["type"] or "", number, value, place))
     return ops
 
 

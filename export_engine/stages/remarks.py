@@ -50,19 +50,17 @@ _LIBRARY = ("mm", "convolution", "attention", "linear", "embedding_bag", "conv",
 
 
 def find_remarks(
-    graph: StageGraph | None,
+    graph: StageGraph,
     kernels: Sequence[Kernel],
     lines_of: Callable[[Sequence[int]], list[int]],
 ) -> list[StageRemark]:
     """The remarks on kernels, in the kernels' order.
 
     Args:
-        graph: the post-grad graph; None where it is not known.
+        graph: the post-grad graph.
         kernels: in the order of their calls.
-        lines_of: the lines, into `Stages.lines`, of nodes of the program.
+        lines_of: the lines, into `Stages.lines`, of ops of the graph, by number.
     """
-    if graph is None:
-        return []
     reader = _Reader(graph, kernels, lines_of)
     remarks = [
         remark
@@ -84,7 +82,7 @@ class _Reader:
     ) -> None:
         self.graph = graph
         self.kernels = kernels
-        self._lines_of = lines_of
+        self.lines = lines_of
         inputs = zip(graph.inputs, graph.input_types, strict=True)
         types = {**dict(inputs), **dict(zip(graph.ops, graph.types, strict=True))}
         self._types = {name: read_printed_type(text) for name, text in types.items()}
@@ -110,13 +108,6 @@ class _Reader:
         """The types of the tensors that an op reads."""
         printed_types = [self._types[name] for name in self.read_names[op]]
         return [printed_type for printed_type in printed_types if printed_type is not None]
-
-    def lines(self, ops: Sequence[int]) -> list[int]:
-        """The lines of ops."""
-        nodes = self.graph.nodes
-        return self._lines_of(
-            [n for op in ops for n in nodes.items[nodes.starts[op] : nodes.starts[op + 1]]]
-        )
 
     def label(self, op: int) -> str:
         """`sort`: what an op calls, in a word."""

@@ -271,6 +271,7 @@ class GraphModule(torch.nn.Module):
         # File: net.py:3 in forward, code: return x.sin()
         sin: "f32[s0, 4][4, 1]cpu" = torch.ops.aten.sin.default(x);  x = None
         var = torch.ops.aten.var_mean.correction(sin, [1]);  sin = None
+        # No stacktrace found for following nodes
         getitem: "f32[s0][1]cpu" = var[0];  var = None
         return (getitem,)
 
@@ -286,8 +287,9 @@ def test_a_printed_graph_is_read_without_the_graphs_inside() -> None:
     assert [(op.name, op.target, op.line) for op in ops] == [
         ("sin", "aten.sin.default", 5),
         ("var", "aten.var_mean.correction", 6),
-        ("getitem", "getitem", 7),
+        ("getitem", "getitem", 8),
     ]
+    assert [op.place for op in ops] == [("net.py", 3, "return x.sin()")] * 2 + [None]
     value = read_printed_type(ops[0].type)
     assert value is not None
     assert value == ("f32", ("s0", "4"), ("4", "1"))
@@ -560,12 +562,15 @@ TRACE = """V1127 04:26:07.246000 18933 torch/_dynamo/utils.py:2350] {"chromium_e
 V1127 04:26:10.063000 1 torch/x.py:2] {"artifact": {"name": "inductor_post_grad_graph"}}
 \tclass G(torch.nn.Module):
 \t    def forward(self, arg0_1: "f32[4][1]cpu"):
+\t        # File: /a/net.py:3 in forward, code: h = x + 1
 \t        add: "f32[4][1]cpu" = torch.ops.aten.add.Tensor(arg0_1, 1);  arg0_1 = None
-\t        return (add,)
+\t        # File: /a/net.py:4 in forward, code: return h.clone()
+\t        clone: "f32[4][1]cpu" = torch.ops.aten.clone.default(add);  add = None
+\t        return (clone,)
 V1127 04:26:10.064000 1 torch/x.py:3] {"artifact": {"name": "%s_node_mappings"}}
-\t{"postToPre": {"add": ["add"]}, "cppCodeToPost": {"cpp_fused_add_0:1": ["add"]}}
+\t{"cppCodeToPost": {"cpp_fused_add_0:1": ["add"], "cpp_fused_clone_1:2": ["clone"]}}
 V1127 04:26:10.065000 1 torch/x.py:4] {"artifact": {"name": "%s_kernel_stack_traces"}}
-\t{"cpp_fused_add_0:1": ["File \\"/a/net.py\\", line 3, in forward\\n    return x + 1"]}
+\t{"cpp_fused_clone_1:2": ["File \\"/a/net.py\\", line 3, in forward\\n    h = x + 1"]}
 V1127 04:26:10.066000 1 torch/x.py:5] {"inductor_output_code": {"filename": "x.py"}}
 \t# [Provenance debug handles] cpp_fused_add_0:1
 \tcpp_fused_add_0(buf0)
@@ -577,10 +582,14 @@ def test_a_folder_of_torch_trace_is_read_as_stages(tmp_path: Path) -> None:
     stages = explorer.view(tmp_path)
     assert isinstance(stages, StagesResult)
     assert [each.name for each in stages.data.graphs] == ["post-grad"]
-    assert stages.data.graphs[0].types == ["f32[4][1]cpu"]
-    (kernel,) = stages.kernels
+    assert stages.data.graphs[0].types == ["f32[4][1]cpu"] * 2
+    kernel = stages.kernels[0]
     assert (kernel.ops, kernel.code, kernel.call_line) == ([0], 0, 2)
     assert stages.of(3)[0].name == "cpp_fused_add_0:1"
+    # torch's stack traces have the lines that a kernel reads as well: those above its ops do not
+    assert stages.kernel("cpp_fused_clone_1:2").lines == ["net.py:4"]
+    (remark,) = stages.data.remarks
+    assert (remark.kind, stages.data.lines[remark.lines[0]].code) == ("copy", "return h.clone()")
 
 
 @pytest.mark.parametrize("told", ["[1, 2]", "[" * 100_000, "\xff{", '{"a:1": {"stack_traces": [9'])
