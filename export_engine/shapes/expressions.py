@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import lru_cache
 from math import gcd
 from typing import Any
 
@@ -21,13 +21,13 @@ from export_engine.sizes import (
     Expression,
     add_linear,
     compile_condition,
-    is_negative,
     linear,
     make_expression,
     name_symbol,
     negate,
     number,
-    strip_minus,
+    order_terms,
+    print_size,
     substitute,
 )
 
@@ -41,8 +41,6 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-_WEAK, _STRONG, _ATOM = range(3)
-"""Precedence levels of an expression's parts."""
 _DEEPEST = 40
 """Nesting of operations; deeper ones are rejected."""
 
@@ -70,8 +68,10 @@ def combine(sign: str, left: Expression | int, right: Expression | int) -> Expre
         raise ShapesError(f"`{sign}` is not an operator for sizes: {' '.join(['-', *KINDS])}")
     check_numbers(one, other)
     kind, parts = KINDS[sign], [one, other]
-    if sign in _CALLED:  # `min(min(a, b), c)` is `min(a, b, c)`
+    if sign in ("+", "min", "max"):  # `min(min(a, b), c)` is `min(a, b, c)`
         parts = [p for part in parts for p in (part.args if part.kind == kind else (part,))]
+    if sign == "+":  # as it is printed
+        parts = [*order_terms(tuple(parts))]
     expression = make_expression(kind, tuple(parts))
     if expression.depth > _DEEPEST:
         raise ShapesError("this expression is nested too deeply")
@@ -162,55 +162,17 @@ def check_numbers(*expressions: Expression) -> None:
             check_size(abs(int(expression.value)))
 
 
-_CALLED: Mapping[str, str] = {"min": "min", "max": "max"}
-"""The operators that are written as calls, and what they are called."""
-_CALLS = {KINDS[name]: name for name in _CALLED}
-
-
-def expression_text(expression: Expression, calls: Mapping[str, str] = _CALLED) -> str:
+def expression_text(expression: Expression, calls: Mapping[str, str] | None = None) -> str:
     """The text of an expression: `2*seq + 1`, `(a + b) // 2`, `min(1, seq)`.
 
     Args:
         expression: any.
         calls: what `min` and `max` are called; others than Python's own take two values.
     """
-    return _text(expression, _WEAK, calls)
+    return print_size(expression, {}, calls or {})
 
 
-def relation_text(relation: Relation, calls: Mapping[str, str] = _CALLED) -> str:
+def relation_text(relation: Relation, calls: Mapping[str, str] | None = None) -> str:
     """The text of a relation: `seq % 16 == 0`."""
     left, right = (expression_text(item, calls) for item in (relation.left, relation.right))
     return f"{left} {relation.operator} {right}"
-
-
-def _text(expression: Expression, least: int, calls: Mapping[str, str]) -> str:
-    def part(inner: Expression, firmness: int) -> str:
-        return _text(inner, firmness, calls)
-
-    args, firmness = expression.args, _STRONG
-    match expression.kind:
-        case "symbol":
-            return expression.name
-        case "number":
-            text, firmness = str(expression.value), _WEAK if is_negative(expression) else _ATOM
-        case "Add":
-            text, firmness = part(args[0], _WEAK), _WEAK
-            for term in args[1:]:
-                sign = "-" if is_negative(term) else "+"
-                text += f" {sign} {part(strip_minus(term) if sign == '-' else term, _STRONG)}"
-        case "Mul" if args[0].is_number and args[0].value == -1:
-            text = "-" + "*".join(part(factor, _ATOM) for factor in args[1:])
-        case "Mul":
-            text = "*".join([part(args[0], _STRONG), *(part(factor, _ATOM) for factor in args[1:])])
-        case "Min" | "Max" as kind:
-            texts, firmness = [part(argument, _WEAK) for argument in args], _ATOM
-            call = calls[_CALLS[kind]]
-            text = (
-                f"{call}({', '.join(texts)})"
-                if call in _CALLED
-                else reduce(lambda one, other: f"{call}({one}, {other})", texts)
-            )
-        case kind:
-            sign = "//" if kind == "FloorDiv" else "%"
-            text = f"{part(args[0], _STRONG)} {sign} {part(args[1], _ATOM)}"
-    return f"({text})" if firmness < least else text

@@ -35,12 +35,15 @@ class _Text(NamedTuple):
         return self.text if self.level > level else f"({self.text})"
 
 
-def print_size(expression: Expression, names: Mapping[str, str]) -> str:
+def print_size(
+    expression: Expression, names: Mapping[str, str], calls: Mapping[str, str] | None = None
+) -> str:
     """The text of an expression.
 
     Args:
         expression: any.
         names: torch's name of a symbol to the one to print.
+        calls: what `min` and `max` are called; others than Python's own take two values.
     """
     stack: list[_Text] = []
     for step in postfix(expression):
@@ -48,7 +51,7 @@ def print_size(expression: Expression, names: Mapping[str, str]) -> str:
             sign, count = step
             parts = stack[len(stack) - count :]
             del stack[len(stack) - count :]
-            stack.append(_join(sign, parts))
+            stack.append(_join(sign, parts, calls or {}))
         elif step.is_symbol:
             stack.append(_Text(names.get(step.name, step.name)))
         else:
@@ -57,7 +60,7 @@ def print_size(expression: Expression, names: Mapping[str, str]) -> str:
     return stack[0].text
 
 
-def _join(sign: str, parts: list[_Text]) -> _Text:
+def _join(sign: str, parts: list[_Text], calls: Mapping[str, str]) -> _Text:
     match sign, parts:
         case "neg", [part]:
             return _Text(f"-{part.above(_MUL)}", _SIGNED)
@@ -67,7 +70,8 @@ def _join(sign: str, parts: list[_Text]) -> _Text:
             text = f"{value.above(_IF)} if {condition.above(_IF)} else {rest.text}"
             return _Text(text, _IF)
         case (("max" | "min"), [one, other]):
-            before = one.text[:-1] if one.sign == sign else f"{sign}({one.text}"
+            flat = one.sign == sign and sign not in calls
+            before = one.text[:-1] if flat else f"{calls.get(sign, sign)}({one.text}"
             return _Text(f"{before}, {other.text})", _ATOM, sign)
         case _, [one, other] if sign in _LEVELS:
             level = _LEVELS[sign]

@@ -547,7 +547,8 @@ def test_what_no_dim_can_say_is_left_out_of_the_closest_dims() -> None:
 
 
 @pytest.mark.parametrize(
-    "assumption", ["a + b <= 512", "a != 3", "a*b % 4 == 0", "2*a == 3*b", "a // 2 == b", "n <= b"]
+    "assumption",
+    ["a + b <= 512", "a != 3", "(a*b) % 4 == 0", "2*a == 3*b", "a // 2 == b", "n <= b"],
 )
 def test_what_no_dim_can_say_is_an_error_at_its_place(assumption: str) -> None:
     text = f"x: a, b; n: int; {assumption}; a <= 512"

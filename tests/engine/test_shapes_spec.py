@@ -80,7 +80,7 @@ CALLS: dict[str, tuple[str, Call]] = {
         ((t(4, 8), t(4, 9)), {}),
     ),
     "several assumptions": (
-        "x: a, b; a*b % 4 == 0; a != 3; a < b; b // 2 >= a // 2; 2*a - b <= 0",
+        "x: a, b; (a*b) % 4 == 0; a != 3; a < b; b // 2 >= a // 2; 2*a - b <= 0",
         ((t(4, 8),), {}),
     ),
 }
