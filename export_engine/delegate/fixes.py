@@ -135,12 +135,13 @@ def find_fixes(
     Raises:
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    kinds = list(_applicable(before, attempt, backend))
+    trials = _Trials(attempt, backend, before)
+    kinds = list(trials.find_applicable())
     tried = []
     for number, rewrite in enumerate(kinds):
         if progress is not None:
             progress(Progress(number, len(kinds), rewrite.title, "fix"))
-        fix = try_rewrites(attempt, backend, before, [rewrite])
+        fix = trials.run([rewrite])
         if fix is not None:
             tried.append(fix)
     return sorted(tried, key=lambda fix: (-fix.gain.flops, fix.gain.partitions))
@@ -159,21 +160,20 @@ def fix_all(
     Raises:
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    kinds = [
-        rewrite for rewrite in _applicable(before, attempt, backend) if rewrite.keeps_precision
-    ]
+    trials = _Trials(attempt, backend, before)
+    kinds = [rewrite for rewrite in trials.find_applicable() if rewrite.keeps_precision]
     if not kinds:
         return None
     if progress is not None:
         progress(Progress(0, len(kinds), "all rewrites together", "fix"))
-    fix = try_rewrites(attempt, backend, before, kinds)
+    fix = trials.run(kinds)
     if fix is not None and fix.is_lossless:
         return fix
     best, kept = None, list[AnyRewrite]()
     for number, rewrite in enumerate(kinds):
         if progress is not None:
             progress(Progress(number + 1, len(kinds), rewrite.title, "fix"))
-        fix = try_rewrites(attempt, backend, before, [*kept, rewrite])
+        fix = trials.run([*kept, rewrite])
         is_better = best is None or fix is None or fix.gain.flops >= best.gain.flops
         if fix is not None and is_better and fix.is_lossless:
             best, kept = fix, [*kept, rewrite]
@@ -183,102 +183,141 @@ def fix_all(
 def try_kinds(
     attempt: Exported, backend: DelegationBackend, before: Delegation, kinds: Iterable[str]
 ) -> DelegationFix | None:
-    """Rewrites by kinds, named as `Rewrite.kind` is; see `try_rewrites`."""
-    names = set(kinds)
-    chosen = [rewrite for rewrite in _rewrites_for(backend) if rewrite.kind in names]
-    return try_rewrites(attempt, backend, before, chosen, only_gains=False)
-
-
-def try_rewrites(
-    attempt: Exported,
-    backend: DelegationBackend,
-    before: Delegation,
-    rewrites: Iterable[AnyRewrite],
-    *,
-    only_gains: bool = True,
-) -> DelegationFix | None:
-    """Rewrites ops outside in a copy, lowers it, and compares it with eager.
-
-    Args:
-        attempt: the program's.
-        backend: that lowers it.
-        before: the delegation of the program as it is.
-        rewrites: the kinds, in the order in which they are tried on an op.
-        only_gains: a rewrite that gains nothing is not compared, and not returned.
+    """Rewrites ops outside by kinds, named as `Rewrite.kind` is, also where that gains nothing.
 
     Returns:
         None where no op was rewritten, or the rewritten program cannot be lowered.
     """
-    chosen = list(rewrites)
-    program, ops = rewrite_program(attempt.program, backend, before, chosen)
-    if not ops:
-        return None
-    exported = replace(attempt, program=program, agreement=None, kept=None, given="rewritten")
-    try:
-        delegated = delegate(exported, describe(exported), backend, measure=before.call >= 0)
-    except Exception as error:  # noqa: BLE001 - it is left out
-        log_internal_error(error, f"lowering a program with {chosen[0].kind} rewritten")
-        return None
-    delegation = delegated.delegation
-    gain = Gain(
-        len(before.outside) - len(delegation.outside),
-        len(before.partitions),
-        len(delegation.partitions),
-        before.share_of_flops,
-        delegation.share_of_flops,
-        before.call,
-        delegation.call,
-    )
-    if only_gains and not gain.is_gain:
-        return None
-    outside = {op.origin: op for op in before.outside}
-    return DelegationFix(
-        kind=", ".join(rewrite.kind for rewrite in chosen),
-        title="; ".join(rewrite.title for rewrite in chosen),
-        ops=tuple(ops),
-        places=tuple(dict.fromkeys(outside[op].place for op in ops if op in outside)),
-        program=program,
-        delegated=delegated,
-        gain=gain,
-        agreement=_compare(exported),
-        keeps_precision=all(rewrite.keeps_precision for rewrite in chosen),
-    )
+    names = set(kinds)
+    chosen = [rewrite for rewrite in _rewrites_for(backend) if rewrite.kind in names]
+    return _Trials(attempt, backend, before).run(chosen, only_gains=False)
 
 
-def rewrite_program(
-    program: torch.export.ExportedProgram,
-    backend: DelegationBackend,
-    before: Delegation,
-    rewrites: Iterable[AnyRewrite],
-) -> tuple[torch.export.ExportedProgram, list[str]]:
-    """A copy in which ops outside are rewritten, and their names.
+@dataclass(frozen=True)
+class _Retraced:
+    """A program after rewrites of whole programs."""
 
-    Rewrites of ops may replace the ops that one of the whole program emits.
-    """
-    outside = [op for op in before.outside if not op.graph]
-    rewritten, chosen, done = program, list[Rewrite](), list[str]()
-    sources = Origins(program, nested=False)
-    for rewrite in rewrites:
-        if isinstance(rewrite, Rewrite):
-            chosen.append(rewrite)
-            continue
-        result = rewrite.try_on(find_outside(rewritten, backend, outside))
+    program: torch.export.ExportedProgram
+    outside: Sequence[DelegatedOp]
+    """The ops outside, as its nodes are called."""
+    done: tuple[str, ...] = ()
+    """The ops of the original program that were rewritten."""
+
+
+class _Trials:
+    """Tries rewrites of one program; it is retraced once for each of whole programs."""
+
+    def __init__(self, attempt: Exported, backend: DelegationBackend, before: Delegation) -> None:
+        """Make one.
+
+        Args:
+            attempt: the program's.
+            backend: that lowers it.
+            before: the delegation of the program as it is.
+        """
+        self._attempt, self._backend, self._before = attempt, backend, before
+        outside = [op for op in before.outside if not op.graph]
+        self._retraced = {(): _Retraced(attempt.program, outside)}
+
+    def find_applicable(self) -> Iterator[AnyRewrite]:
+        """The kinds that change at least one op outside."""
+        for rewrite in _rewrites_for(self._backend):
+            may_apply = not self._before.kinds or rewrite.kind in self._before.kinds
+            if may_apply and self._rewrite([rewrite])[1]:
+                yield rewrite
+
+    def run(
+        self, rewrites: Sequence[AnyRewrite], *, only_gains: bool = True
+    ) -> DelegationFix | None:
+        """Rewrites ops outside in a copy, lowers it, and compares it with eager.
+
+        Args:
+            rewrites: the kinds, in the order in which they are tried on an op.
+            only_gains: a rewrite that gains nothing is not compared, and not returned.
+
+        Returns:
+            None where no op was rewritten, or the rewritten program cannot be lowered.
+        """
+        attempt, before = self._attempt, self._before
+        program, ops = self._rewrite(rewrites)
+        if not ops:
+            return None
+        exported = replace(attempt, program=program, agreement=None, kept=None, given="rewritten")
+        try:
+            delegated = delegate(
+                exported, describe(exported), self._backend, measure=before.call >= 0
+            )
+        except Exception as error:  # noqa: BLE001 - it is left out
+            log_internal_error(error, f"lowering a program with {rewrites[0].kind} rewritten")
+            return None
+        delegation = delegated.delegation
+        gain = Gain(
+            len(before.outside) - len(delegation.outside),
+            len(before.partitions),
+            len(delegation.partitions),
+            before.share_of_flops,
+            delegation.share_of_flops,
+            before.call,
+            delegation.call,
+        )
+        if only_gains and not gain.is_gain:
+            return None
+        outside = {op.origin: op for op in before.outside}
+        return DelegationFix(
+            kind=", ".join(rewrite.kind for rewrite in rewrites),
+            title="; ".join(rewrite.title for rewrite in rewrites),
+            ops=tuple(ops),
+            places=tuple(dict.fromkeys(outside[op].place for op in ops if op in outside)),
+            program=program,
+            delegated=delegated,
+            gain=gain,
+            agreement=_compare(exported),
+            keeps_precision=all(rewrite.keeps_precision for rewrite in rewrites),
+        )
+
+    def _rewrite(
+        self, rewrites: Sequence[AnyRewrite]
+    ) -> tuple[torch.export.ExportedProgram, list[str]]:
+        """A copy in which ops outside are rewritten, and their names.
+
+        Rewrites of ops may replace the ops that one of the whole program emits.
+        """
+        chosen = [rewrite for rewrite in rewrites if isinstance(rewrite, Rewrite)]
+        retraced = self._retrace(
+            tuple(rewrite for rewrite in rewrites if isinstance(rewrite, ProgramRewrite))
+        )
+        sources = Origins(self._attempt.program, nested=False)
+        done = [*retraced.done]
+        changed, left = {*done}, {op.origin for op in retraced.outside}
+        edit = ProgramEdit(retraced.program, left)
+        for node in list(edit.program.graph.nodes):
+            if node.op != "call_function" or node.name not in left:
+                continue
+            origin = sources.of(node) if changed else node.name
+            every = _OF_CERTAIN_OPS if origin in changed else chosen
+            if _put_first(every, edit, node):
+                done.append(origin or node.name)
+        return edit.finish(), list(dict.fromkeys(done))
+
+    def _retrace(self, rewrites: tuple[ProgramRewrite, ...]) -> _Retraced:
+        """The program after rewrites of whole programs, one after the other."""
+        if rewrites in self._retraced:
+            return self._retraced[rewrites]
+        before = self._retrace(rewrites[:-1])
+        result = rewrites[-1].try_on(find_outside(before.program, self._backend, before.outside))
+        retraced = before
         if result is not None:
-            original = {node.name: sources.of(node) for node in rewritten.graph.nodes}
-            rewritten, names = result
-            done += [original[name] or name for name in names]
-            outside = _find_again(outside, program, rewritten)
-    changed = {*done}
-    left = {op.origin for op in outside}
-    edit = ProgramEdit(rewritten, left)
-    for node in list(edit.program.graph.nodes):
-        if node.op != "call_function" or node.name not in left:
-            continue
-        origin = sources.of(node) if changed else node.name
-        every = _OF_CERTAIN_OPS if origin in changed else chosen
-        if _put_first(every, edit, node):
-            done.append(origin or node.name)
-    return edit.finish(), list(dict.fromkeys(done))
+            program, names = result
+            original = self._attempt.program
+            sources = Origins(original, nested=False)
+            origins = {node.name: sources.of(node) for node in before.program.graph.nodes}
+            retraced = _Retraced(
+                program,
+                _find_again(before.outside, original, program),
+                (*before.done, *(origins[name] or name for name in names)),
+            )
+        self._retraced[rewrites] = retraced
+        return retraced
 
 
 _OF_CERTAIN_OPS = [rewrite for rewrite in REWRITES if rewrite.ops]
@@ -337,16 +376,6 @@ def _has_tensor(node: torch.fx.Node) -> bool:
 def _rewrites_for(backend: DelegationBackend) -> tuple[AnyRewrite, ...]:
     """All kinds, those of whole programs first."""
     return (*list_rewrites_of_programs(backend), *REWRITES)
-
-
-def _applicable(
-    before: Delegation, attempt: Exported, backend: DelegationBackend
-) -> Iterator[AnyRewrite]:
-    """The kinds that change at least one op outside."""
-    for rewrite in _rewrites_for(backend):
-        may_apply = not before.kinds or rewrite.kind in before.kinds
-        if may_apply and rewrite_program(attempt.program, backend, before, [rewrite])[1]:
-            yield rewrite
 
 
 def _compare(made: Exported) -> Agreement:

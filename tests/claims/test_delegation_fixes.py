@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional
 
 import explorer
+from export_engine.delegate.program_rewrites import ProgramRewrite
 
 pytest.importorskip("executorch", reason="pip install '.[executorch]'")
 
@@ -113,14 +114,19 @@ def test_a_rewrite_brings_the_op_in(kind: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_pass_of_the_backend_brings_a_decomposed_pool_in() -> None:
+def test_a_pass_of_the_backend_brings_a_decomposed_pool_in(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = Planted(lambda m, x: functional.max_pool2d(x.exp(), 2).abs()).eval()
     ex = explorer.explore(pool, (torch.randn(2, 4, 8, 8),), dynamic_shapes=VARIES)
     ex.decompose()
     found = ex.delegate("xnnpack")
     (op,) = found.outside
     assert op.op == "aten.max_pool2d_with_indices.default"
+    kinds, try_on = [], ProgramRewrite.try_on
+    monkeypatch.setattr(
+        ProgramRewrite, "try_on", lambda self, *args: kinds.append(self.kind) or try_on(self, *args)
+    )
     fix = found.autofix()
+    assert sorted({*kinds}) == sorted(kinds), "a program is retraced once for each kind"
     assert fix is not None
     assert fix.kind == "RemoveGetItemPass"
     assert fix.is_lossless, fix.agreement
