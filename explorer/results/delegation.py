@@ -96,8 +96,8 @@ class DelegationResult:
 
         Its delegation, and the stage that shows it, come with it.
         """
-        attempt = self._session.require_exported(self._number, "fix")
-        number = self._session.add_rewritten(attempt, self._number, fix, f"For {self.data.title}")
+        self._session.require_exported(self._number, "fix")
+        number = self._session.add_rewritten(self._number, fix, f"For {self.data.title}")
         _keep_delegated(self._session, number, fix.delegated)
         return number
 

@@ -455,19 +455,15 @@ class Session:
                 return number
         return self._add([(made, step)], parent, use=False)
 
-    def add_rewritten(
-        self, attempt: Exported, parent: int, fix: DelegationFix, purpose: str
-    ) -> int:
-        """Adds an attempt's program as a fix for delegation rewrote it; it becomes current.
+    def add_rewritten(self, parent: int, fix: DelegationFix, purpose: str) -> int:
+        """Adds an attempt as a fix for delegation rewrote it; it becomes current.
 
         Returns:
             Its number.
         """
         from dataclasses import replace
 
-        result = replace(
-            attempt, program=fix.program, agreement=fix.agreement, kept=None, given="rewritten"
-        )
+        result = replace(fix.attempt, agreement=fix.agreement)
         return self._add([(result, f"{purpose}: {fix.title}")], parent)
 
     def lend(self, number: int | None = None) -> Entry:

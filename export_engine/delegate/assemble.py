@@ -18,6 +18,7 @@ from export_engine.defects import log_internal_error
 from export_engine.delegate.backend import DelegationBackend, Lowered, Verdict
 from export_engine.delegate.kernels import find_missing_kernels
 from export_engine.delegate.measuring import Times, measure_program
+from export_engine.delegate.planned_sizes import find_size_bound, list_unplanned_sizes
 from export_engine.delegate.rewrite_kinds import find_kinds
 from export_engine.delegate.splits import find_splits
 from export_engine.describe import describe
@@ -95,7 +96,10 @@ def delegate(
         title=backend.title,
         version=lowered.version,
         seconds=seconds,
-        kinds=find_kinds(attempt.program, backend, _find_rewritable(ops)),
+        kinds=[
+            *find_kinds(attempt.program, backend, _find_rewritable(ops)),
+            *(["bound"] if find_size_bound(attempt, record, backend) else []),
+        ],
         ops=ops,
         partitions=_partitions(ops, graph.edges(), graph.find_calls(), times),
         splits=find_splits(lowered),
@@ -103,7 +107,11 @@ def delegate(
         counted=lowered.counted,
         call=-1 if times is None else times.call,
         runtime=runtime,
-        notes=[*lowered.notes, *([note] if note else [])],
+        notes=[
+            *lowered.notes,
+            *list_unplanned_sizes(record, backend),
+            *([note] if note else []),
+        ],
     )
     return Delegated(delegation=delegation, stage=stage)
 

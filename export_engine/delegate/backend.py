@@ -77,8 +77,9 @@ class Placement(NamedTuple):
 class DelegationBackend(Protocol):
     """A backend that accepts or leaves ops of a program.
 
-    Two more members help rewrites of whole programs, where it has them: `rules()`, the names of the
-    ops that it has a rule for, `add.Tensor`, and `passes`, ProgramRewrites of its own.
+    Three more members help fixes, where it has them: `rules()`, the names of the ops that it has a
+    rule for, `add.Tensor`; `passes`, ProgramRewrites of its own; and `plans_memory`, whether its
+    runtime plans memory for each size's upper bound, and for the example's size without one.
     """
 
     name: str

@@ -14,6 +14,7 @@ from export_engine.defects import log_internal_error
 from export_engine.delegate.assemble import Delegated, delegate
 from export_engine.delegate.backend import DelegationBackend
 from export_engine.delegate.graph_edit import GraphEdit, ProgramEdit
+from export_engine.delegate.planned_sizes import SizeBound, find_size_bound
 from export_engine.delegate.program_rewrites import ProgramRewrite
 from export_engine.delegate.rewrite import Rewrite
 from export_engine.delegate.rewrite_kinds import (
@@ -29,6 +30,7 @@ from export_engine.run import Origins
 from export_engine.verify import check
 
 AnyRewrite = Rewrite | ProgramRewrite
+AnyFix = AnyRewrite | SizeBound
 SIZES = 5
 """At how many sizes a rewritten program is compared with eager."""
 
@@ -46,16 +48,21 @@ class Gain(NamedTuple):
     time_before: float = -1
     """Microseconds of a call; -1 where it was not measured."""
     time: float = -1
+    sizes: str = ""
+    """The sizes that memory is planned for, if they change."""
 
     @property
     def is_gain(self) -> bool:
-        """Whether fewer ops are outside, in no more partitions, no FLOPs left, and no time lost."""
+        """Whether fewer ops are outside, in no more partitions, no FLOPs left, and no time lost.
+
+        A program of which memory is planned for more sizes gains by that.
+        """
         if self.time_before > 0 and self.time > _NOISE * self.time_before:
             return False
-        fewer = self.ops_outside > 0 or self.partitions < self.partitions_before
+        fewer = self.ops_outside > 0 or self.partitions < self.partitions_before or self.sizes
         few = self.partitions <= self.partitions_before or not self.partitions_before
         kept = self.ops_outside >= 0 and few
-        return fewer and kept and self.flops >= self.flops_before - _LEAST
+        return bool(fewer) and kept and self.flops >= self.flops_before - _LEAST
 
     def __str__(self) -> str:
         word = "more" if self.ops_outside < 0 else "fewer"
@@ -63,7 +70,8 @@ class Gain(NamedTuple):
         ops = f"{count} {word} {'op' if count == 1 else 'ops'} outside"
         parts = f"{self.partitions_before} → {self.partitions} partitions"
         share = f"{self.flops_before:.1%} → {self.flops:.1%} of FLOPs inside"
-        return f"{ops}, {parts}, {share}{self._change_of_time()}"
+        text = f"{ops}, {parts}, {share}{self._change_of_time()}"
+        return self.sizes if self.sizes and not self.ops_outside else text
 
     def _change_of_time(self) -> str:
         if self.time_before <= 0 or self.time <= 0:
@@ -86,15 +94,20 @@ class DelegationFix:
     ops: tuple[str, ...]
     """The ops of the program that it replaces."""
     places: tuple[LinePlace, ...]
-    program: torch.export.ExportedProgram = field(repr=False)
-    """The rewritten copy."""
+    attempt: Exported = field(repr=False)
+    """The attempt whose program is rewritten."""
     delegated: Delegated = field(repr=False)
     """The delegation of the rewritten program, and its stage."""
     gain: Gain
     agreement: Agreement
     """How the rewritten program compares with eager."""
-    keeps_precision: bool
-    """Whether all its rewrites do: float32 in place of float64 may agree, and is less precise."""
+    keeps_all: bool
+    """Whether it gives up neither precision, as float32 in place of float64 does, nor a size."""
+
+    @property
+    def program(self) -> torch.export.ExportedProgram:
+        """The rewritten copy."""
+        return self.attempt.program
 
     @property
     def delegation(self) -> Delegation:
@@ -103,8 +116,8 @@ class DelegationFix:
 
     @property
     def is_lossless(self) -> bool:
-        """Whether it keeps the precision, and agrees with eager wherever it was compared."""
-        return self.keeps_precision and self.agreement.verdict == "agrees"
+        """Whether it gives up nothing, and agrees with eager wherever it was compared."""
+        return self.keeps_all and self.agreement.verdict == "agrees"
 
     @property
     def data(self) -> TriedFix:
@@ -161,7 +174,7 @@ def fix_all(
         KeyboardInterrupt: interrupted; nothing has changed.
     """
     trials = _Trials(attempt, backend, before)
-    kinds = [rewrite for rewrite in trials.find_applicable() if rewrite.keeps_precision]
+    kinds = [rewrite for rewrite in trials.find_applicable() if rewrite.keeps_all]
     if not kinds:
         return None
     if progress is not None:
@@ -169,7 +182,7 @@ def fix_all(
     fix = trials.run(kinds)
     if fix is not None and fix.is_lossless:
         return fix
-    best, kept = None, list[AnyRewrite]()
+    best, kept = None, list[AnyFix]()
     for number, rewrite in enumerate(kinds):
         if progress is not None:
             progress(Progress(number + 1, len(kinds), rewrite.title, "fix"))
@@ -189,8 +202,9 @@ def try_kinds(
         None where no op was rewritten, or the rewritten program cannot be lowered.
     """
     names = set(kinds)
-    chosen = [rewrite for rewrite in _rewrites_for(backend) if rewrite.kind in names]
-    return _Trials(attempt, backend, before).run(chosen, only_gains=False)
+    trials = _Trials(attempt, backend, before)
+    chosen = [rewrite for rewrite in trials.list_all() if rewrite.kind in names]
+    return trials.run(chosen, only_gains=False)
 
 
 @dataclass(frozen=True)
@@ -217,18 +231,26 @@ class _Trials:
         """
         self._attempt, self._backend, self._before = attempt, backend, before
         outside = [op for op in before.outside if not op.graph]
-        self._retraced = {(): _Retraced(attempt.program, outside)}
+        self._retraced: dict[tuple[ProgramRewrite, ...], _Retraced] = {
+            (): _Retraced(attempt.program, outside)
+        }
 
-    def find_applicable(self) -> Iterator[AnyRewrite]:
-        """The kinds that change at least one op outside."""
-        for rewrite in _rewrites_for(self._backend):
-            may_apply = not self._before.kinds or rewrite.kind in self._before.kinds
-            if may_apply and self._rewrite([rewrite])[1]:
-                yield rewrite
+    def list_all(self) -> Iterator[AnyFix]:
+        """All kinds: of whole programs, of ops, and a bound of sizes if one is missing."""
+        yield from list_rewrites_of_programs(self._backend)
+        yield from REWRITES
+        bound = find_size_bound(self._attempt, describe(self._attempt), self._backend)
+        if bound is not None:
+            yield bound
 
-    def run(
-        self, rewrites: Sequence[AnyRewrite], *, only_gains: bool = True
-    ) -> DelegationFix | None:
+    def find_applicable(self) -> Iterator[AnyFix]:
+        """The kinds that change at least one op outside, or a size that memory is planned for."""
+        for fix in self.list_all():
+            may_apply = not self._before.kinds or fix.kind in self._before.kinds
+            if may_apply and (isinstance(fix, SizeBound) or self._rewrite([fix])[1]):
+                yield fix
+
+    def run(self, rewrites: Sequence[AnyFix], *, only_gains: bool = True) -> DelegationFix | None:
         """Rewrites ops outside in a copy, lowers it, and compares it with eager.
 
         Args:
@@ -238,11 +260,10 @@ class _Trials:
         Returns:
             None where no op was rewritten, or the rewritten program cannot be lowered.
         """
-        attempt, before = self._attempt, self._before
-        program, ops = self._rewrite(rewrites)
-        if not ops:
+        before = self._before
+        exported, ops = self._make(rewrites)
+        if exported is None:
             return None
-        exported = replace(attempt, program=program, agreement=None, kept=None, given="rewritten")
         try:
             delegated = delegate(
                 exported, describe(exported), self._backend, measure=before.call >= 0
@@ -259,6 +280,7 @@ class _Trials:
             delegation.share_of_flops,
             before.call,
             delegation.call,
+            "".join(fix.gain for fix in rewrites if isinstance(fix, SizeBound)),
         )
         if only_gains and not gain.is_gain:
             return None
@@ -268,12 +290,21 @@ class _Trials:
             title="; ".join(rewrite.title for rewrite in rewrites),
             ops=tuple(ops),
             places=tuple(dict.fromkeys(outside[op].place for op in ops if op in outside)),
-            program=program,
+            attempt=exported,
             delegated=delegated,
             gain=gain,
             agreement=_compare(exported),
-            keeps_precision=all(rewrite.keeps_precision for rewrite in rewrites),
+            keeps_all=all(rewrite.keeps_all for rewrite in rewrites),
         )
+
+    def _make(self, fixes: Sequence[AnyFix]) -> tuple[Exported | None, list[str]]:
+        """An attempt with fixes applied, and the ops that they replace; None where none applies."""
+        attempt = self._attempt
+        if len(fixes) == 1 and isinstance(fixes[0], SizeBound):
+            return fixes[0].export(attempt), []
+        program, ops = self._rewrite([fix for fix in fixes if not isinstance(fix, SizeBound)])
+        rewritten = replace(attempt, program=program, agreement=None, kept=None, given="rewritten")
+        return (rewritten if ops else None), ops
 
     def _rewrite(
         self, rewrites: Sequence[AnyRewrite]
@@ -371,11 +402,6 @@ def _put(rewrite: Rewrite, edit: GraphEdit) -> bool:
 
 def _has_tensor(node: torch.fx.Node) -> bool:
     return isinstance(node.meta.get("val"), torch.Tensor)
-
-
-def _rewrites_for(backend: DelegationBackend) -> tuple[AnyRewrite, ...]:
-    """All kinds, those of whole programs first."""
-    return (*list_rewrites_of_programs(backend), *REWRITES)
 
 
 def _compare(made: Exported) -> Agreement:

@@ -44,7 +44,7 @@ def _replace_bfloat16(edit: GraphEdit, node: Node) -> Node | None:
     return _in_float32(edit, node, torch.bfloat16)
 
 
-@_rewrite("float64", "Run float64 ops in float32, which rounds them", keeps_precision=False)
+@_rewrite("float64", "Run float64 ops in float32, which rounds them", keeps_all=False)
 def _replace_float64(edit: GraphEdit, node: Node) -> Node | None:
     return _in_float32(edit, node, torch.float64)
 

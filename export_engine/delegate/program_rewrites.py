@@ -82,7 +82,7 @@ class ProgramRewrite:
     """Whether it may apply; it is quick."""
     make: Make
     """The rewritten copy; None where the rewrite does not apply."""
-    keeps_precision: bool = True
+    keeps_all: bool = True
 
     def try_on(self, outside: Outside) -> tuple[Program, list[str]] | None:
         """The rewritten copy, and the ops that it replaces; None where it does not apply."""

@@ -25,7 +25,7 @@ class Rewrite:
     """The ops that it replaces: `aten.add.Tensor`; empty where it may replace any."""
     make: Make
     """The node in the op's place; None where the rewrite does not apply."""
-    keeps_precision: bool = True
+    keeps_all: bool = True
     """Whether results are as precise as before. If not, it is lossy, however close they are."""
 
     def fits(self, node: Node) -> bool:
@@ -44,12 +44,10 @@ class Rewrite:
 def collect_into(kinds: list[Rewrite]) -> Callable[..., Callable[[Make], Make]]:
     """A decorator that adds a kind to a list: of its name, its title and its ops."""
 
-    def rewrite(
-        kind: str, title: str, *ops: str, keeps_precision: bool = True
-    ) -> Callable[[Make], Make]:
+    def rewrite(kind: str, title: str, *ops: str, keeps_all: bool = True) -> Callable[[Make], Make]:
         def add(make: Make) -> Make:
             names = frozenset(f"aten.{op}" for op in ops)
-            kinds.append(Rewrite(kind, title, names, make, keeps_precision))
+            kinds.append(Rewrite(kind, title, names, make, keeps_all))
             return make
 
         return add

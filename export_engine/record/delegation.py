@@ -137,7 +137,7 @@ class TriedFix(msgspec.Struct, frozen=True, kw_only=True):
     gain: str
     """`2 fewer ops outside, 3 → 1 partitions, …`."""
     is_lossless: bool
-    """Whether it keeps the precision, and agrees with eager wherever it was compared."""
+    """Whether it keeps precision and sizes, and agrees with eager wherever it was compared."""
     agreement: str
     """At which sizes, as a sentence."""
 

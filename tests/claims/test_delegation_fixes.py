@@ -10,6 +10,7 @@ from torch.nn import functional
 
 import explorer
 from export_engine.delegate.program_rewrites import ProgramRewrite
+from export_engine.torch_internals import copy_program
 
 pytest.importorskip("executorch", reason="pip install '.[executorch]'")
 
@@ -132,6 +133,39 @@ def test_a_pass_of_the_backend_brings_a_decomposed_pool_in(monkeypatch: pytest.M
     assert fix.is_lossless, fix.agreement
     assert not fix.delegation.outside
     assert len(fix.delegation.partitions) == 1
+
+
+@pytest.mark.slow
+def test_a_bound_of_a_size_lets_the_runtime_accept_more_than_the_example() -> None:
+    """Memory is planned for the example's size where a size has no upper bound."""
+    from executorch.exir import to_edge
+    from executorch.runtime import Runtime
+
+    def accepts(program: torch.export.ExportedProgram, batch: int) -> bool:
+        ready = to_edge(copy_program(program)).to_executorch()
+        method = Runtime.get().load_program(ready.buffer).load_method("forward")
+        try:
+            return tuple(method.execute([torch.randn(batch, 8)])[0].shape) == (batch, 8)
+        except RuntimeError:
+            return False
+
+    ex = explorer.explore(
+        Planted(lambda m, x: x.relu().exp()), (torch.randn(3, 8),), dynamic_shapes="x: batch, _"
+    )
+    found = ex.delegate("xnnpack")
+    assert any("`batch` has no upper bound" in note for note in found.data.notes), found.data.notes
+    (fix,) = found.fixes()
+    assert (fix.kind, fix.title, fix.is_lossless) == ("bound", "Bound batch ≤ 32", False)
+    assert str(fix.gain) == "memory planned for batch = 32, not batch = 3"
+    assert fix.agreement.verdict == "agrees"
+    assert found.autofix() is None, "it excludes sizes, so that only a user may choose it"
+    assert not accepts(ex.program, 4)
+    found.apply_kinds("bound")
+    assert accepts(ex.program, 4)
+    assert accepts(ex.program, 32)
+    assert not accepts(ex.program, 33)
+    assert not any("no upper bound" in note for note in ex.delegate("xnnpack").data.notes)
+    assert ex.session.entries[ex.session.current].record.symbols[0].upper == 32
 
 
 @pytest.mark.slow

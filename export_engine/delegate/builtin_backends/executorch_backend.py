@@ -136,6 +136,8 @@ class AskedBackend:
 class LoweringBackend(AskedBackend):
     """Lowers with a partitioner of ExecuTorch's, and hears what it says of each op."""
 
+    plans_memory = True
+
     def lower(self, program: torch.export.ExportedProgram) -> Lowered:
         """Lowers a copy.
 
