@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from ..case import NON_STRICT, STRICT, case
+from ..case import NON_STRICT, case
 
 
 @case(
@@ -24,25 +24,8 @@ class ExportsBlocks(torch.nn.Module):
     lambda: (torch.randn(3, 7, 4),),
     lambda: (torch.randn(3, 8, 4),),
     lambda: (torch.randn(3, 30, 4),),
-    modes=NON_STRICT,
 )
-class FramesOfAnyLengthFalse(torch.nn.Module):
-    def forward(self, x):
-        win, hop, outs = 3, 2, []
-        for i in range(0, x.shape[1] - win + 1, hop):
-            outs.append(x[:, i : i + win])
-        return torch.stack(outs, 1)
-
-
-@case(
-    "x: batch, time, _",
-    lambda: (torch.randn(2, 12, 4),),
-    lambda: (torch.randn(3, 7, 4),),
-    lambda: (torch.randn(3, 8, 4),),
-    lambda: (torch.randn(3, 30, 4),),
-    modes=STRICT,
-)
-class FramesOfAnyLengthTrue(torch.nn.Module):
+class FramesOfAnyLength(torch.nn.Module):
     def forward(self, x):
         win, hop, outs = 3, 2, []
         for i in range(0, x.shape[1] - win + 1, hop):
@@ -56,21 +39,7 @@ class FramesOfAnyLengthTrue(torch.nn.Module):
     lambda: (torch.randn(3, 8, 3),),
     lambda: (torch.randn(3, 12, 3),),
     lambda: (torch.randn(3, 40, 3),),
-    modes=NON_STRICT,
 )
-class PiecesOfAnyNumberFalse(torch.nn.Module):
-    def forward(self, x):
-        return torch.cat([piece.cumsum(1) for piece in x.split(4, dim=1)], 1)
-
-
-@case(
-    "x: batch, time, _",
-    lambda: (torch.randn(2, 12, 3),),
-    lambda: (torch.randn(3, 8, 3),),
-    lambda: (torch.randn(3, 12, 3),),
-    lambda: (torch.randn(3, 40, 3),),
-    modes=STRICT,
-)
-class PiecesOfAnyNumberTrue(torch.nn.Module):
+class PiecesOfAnyNumber(torch.nn.Module):
     def forward(self, x):
         return torch.cat([piece.cumsum(1) for piece in x.split(4, dim=1)], 1)

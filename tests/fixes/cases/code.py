@@ -310,24 +310,6 @@ class Asserting(torch.nn.Module):
         return x * 2
 
 
-@case(lambda: (torch.rand(4, 3),), modes=NON_STRICT)
-class Untouched(torch.nn.Module):
-    def forward(self, x):
-        if x.sum() > 0:  # which way
-            return x.sin()
-        else:
-            return x.cos()
-
-
-@case(lambda: (torch.rand(4, 3),), modes=NON_STRICT)
-class Shown(torch.nn.Module):
-    def forward(self, x):
-        if x.sum() > 0:  # which way
-            return x.sin()
-        else:
-            return x.cos()
-
-
 @case(lambda: (torch.rand(3), 2))
 def outer(x: torch.Tensor, times: int) -> torch.Tensor:
     def inner(y: torch.Tensor) -> torch.Tensor:

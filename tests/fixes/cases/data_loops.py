@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
-from ..case import NON_STRICT, STRICT, case
+from ..case import case
 
 
 @case(
@@ -14,44 +14,8 @@ from ..case import NON_STRICT, STRICT, case
     lambda: (torch.rand(9, 3),),
     lambda: (torch.rand(5, 3),),
     eval_mode=True,
-    modes=NON_STRICT,
 )
-class ExportedDataLoopFalse(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.gate = torch.nn.Linear(3, 4)
-        self.experts = torch.nn.ModuleList(torch.nn.Linear(3, 3) for _ in range(4))
-
-    def forward(self, x):
-        w, sel = torch.topk(self.gate(x).softmax(-1), 2)
-        mask = F.one_hot(sel, 4).permute(2, 1, 0)
-        out = torch.zeros_like(x)
-        counts = torch.zeros(x.shape[0], 4, dtype=torch.long).scatter_(1, sel, 1).sum(0)
-        order = sel.view(-1).argsort(stable=True)
-        rows = x[order // 2]
-        counts = counts.cpu().numpy()  # <-
-        parts, start = [], 0
-        for i, n in enumerate(counts):
-            end = start + n
-            if n == 0:
-                continue
-            parts.append(self.experts[i](rows[start:end]))
-            start = end
-        parts = torch.cat(parts) if len(parts) else rows.new_empty(0)
-        back = torch.empty_like(parts)
-        back[order] = parts
-        return back.view(-1, 2, 3).sum(1)
-
-
-@case(
-    "x: n, _",
-    lambda: (torch.rand(6, 3),),
-    lambda: (torch.rand(9, 3),),
-    lambda: (torch.rand(5, 3),),
-    eval_mode=True,
-    modes=STRICT,
-)
-class ExportedDataLoopTrue(torch.nn.Module):
+class ExportedDataLoop(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.gate = torch.nn.Linear(3, 4)

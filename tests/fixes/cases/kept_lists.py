@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from ..case import NON_STRICT, STRICT, case
+from ..case import NON_STRICT, case
 
 SIGNS = (
     lambda: (torch.rand(5, 3),),
@@ -50,8 +50,8 @@ class KeptOrAll(torch.nn.Module):
         return torch.stack(keep) if keep else x * 2
 
 
-@case(*SIGNS, modes=NON_STRICT)
-class AskedStackedFalse(torch.nn.Module):
+@case(*SIGNS)
+class AskedStacked(torch.nn.Module):
     def forward(self, x):
         keep = []
         for row in x:
@@ -63,21 +63,8 @@ class AskedStackedFalse(torch.nn.Module):
         return torch.stack(keep).mean(0)
 
 
-@case(*SIGNS, modes=STRICT)
-class AskedStackedTrue(torch.nn.Module):
-    def forward(self, x):
-        keep = []
-        for row in x:
-            if row.sum() <= 0.5:
-                continue
-            keep.append(row / row.sum())
-        if len(keep) == 0:
-            return torch.ones(3)
-        return torch.stack(keep).mean(0)
-
-
-@case(*SIGNS, modes=NON_STRICT)
-class AskedSummedFalse(torch.nn.Module):
+@case(*SIGNS)
+class AskedSummed(torch.nn.Module):
     def forward(self, x):
         keep = []
         for row in x:
@@ -89,34 +76,8 @@ class AskedSummedFalse(torch.nn.Module):
         return sum(keep) / len(keep)
 
 
-@case(*SIGNS, modes=STRICT)
-class AskedSummedTrue(torch.nn.Module):
-    def forward(self, x):
-        keep = []
-        for row in x:
-            if row.sum() <= 0.5:
-                continue
-            keep.append(row / row.sum())
-        if not keep:
-            return torch.ones(3)
-        return sum(keep) / len(keep)
-
-
-@case(*SIGNS, modes=NON_STRICT)
-class AskedListedFalse(torch.nn.Module):
-    def forward(self, x):
-        keep = []
-        for row in x:
-            if row.sum() <= 0.5:
-                continue
-            keep.append(row.sum())
-        if len(keep) < 1:
-            return torch.tensor(0.5)
-        return torch.tensor(keep).mean()
-
-
-@case(*SIGNS, modes=STRICT)
-class AskedListedTrue(torch.nn.Module):
+@case(*SIGNS)
+class AskedListed(torch.nn.Module):
     def forward(self, x):
         keep = []
         for row in x:

@@ -4,33 +4,15 @@ from __future__ import annotations
 
 import torch
 
-from ..case import NON_STRICT, STRICT, case
+from ..case import case
 
 
 @case(
     lambda: (torch.rand(4, 3),),
     lambda: (torch.zeros(4, 3),),
     lambda: (5.0 * torch.rand(4, 3),),
-    modes=NON_STRICT,
 )
-class ExportsEndlessFalse(torch.nn.Module):
-    def forward(self, x):
-        y = x.abs() + 0.1
-        while True:
-            y = y * 2
-            if y.sum() > 9:  # stop
-                break
-            y = y + 1
-        return y
-
-
-@case(
-    lambda: (torch.rand(4, 3),),
-    lambda: (torch.zeros(4, 3),),
-    lambda: (5.0 * torch.rand(4, 3),),
-    modes=STRICT,
-)
-class ExportsEndlessTrue(torch.nn.Module):
+class ExportsEndless(torch.nn.Module):
     def forward(self, x):
         y = x.abs() + 0.1
         while True:

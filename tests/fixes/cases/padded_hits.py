@@ -16,18 +16,8 @@ ROWS = (
 )
 
 
-@case(*ROWS, modes=NON_STRICT)
-class HitsNumberFalse(torch.nn.Module):
-    def forward(self, x):
-        hits = (x[:, 0] > 0).nonzero()
-        n = x.shape[0]
-        if hits.numel() > 0:
-            n = hits[0].item()
-        return x * (torch.arange(x.shape[0]) < n).unsqueeze(1)
-
-
-@case(*ROWS, modes=STRICT)
-class HitsNumberTrue(torch.nn.Module):
+@case(*ROWS)
+class HitsNumber(torch.nn.Module):
     def forward(self, x):
         hits = (x[:, 0] > 0).nonzero()
         n = x.shape[0]
@@ -60,8 +50,8 @@ class HitsLastTrue(torch.nn.Module):
         return x * (torch.arange(x.shape[0]) < end).unsqueeze(1)
 
 
-@case(*ROWS, modes=NON_STRICT)
-class HitsTensorFalse(torch.nn.Module):
+@case(*ROWS)
+class HitsTensor(torch.nn.Module):
     def forward(self, x):
         hits = torch.where(x[:, 0] > 0)[0]
         if not hits.numel():
@@ -71,19 +61,8 @@ class HitsTensorFalse(torch.nn.Module):
         return first * 2
 
 
-@case(*ROWS, modes=STRICT)
-class HitsTensorTrue(torch.nn.Module):
-    def forward(self, x):
-        hits = torch.where(x[:, 0] > 0)[0]
-        if not hits.numel():
-            first = torch.tensor(-1)
-        else:
-            first = hits[0]
-        return first * 2
-
-
-@case(*ROWS, modes=NON_STRICT)
-class HitsRowFalse(torch.nn.Module):
+@case(*ROWS)
+class HitsRow(torch.nn.Module):
     def forward(self, x):
         kept = x[x[:, 0] > 0]
         if kept.shape[0] >= 2:
@@ -93,45 +72,16 @@ class HitsRowFalse(torch.nn.Module):
         return row - 1
 
 
-@case(*ROWS, modes=STRICT)
-class HitsRowTrue(torch.nn.Module):
-    def forward(self, x):
-        kept = x[x[:, 0] > 0]
-        if kept.shape[0] >= 2:
-            row = kept[1] * 3
-        else:
-            row = x.sum(0)
-        return row - 1
-
-
-@case(*ROWS, modes=NON_STRICT)
-class HitsBothEndsFalse(torch.nn.Module):
+@case(*ROWS)
+class HitsBothEnds(torch.nn.Module):
     def forward(self, x):
         hits = (x[:, 0] > 0).nonzero()[:, 0]
         span = hits[-1] - hits[0] + 1 if hits.numel() else torch.tensor(0)
         return span * 2
 
 
-@case(*ROWS, modes=STRICT)
-class HitsBothEndsTrue(torch.nn.Module):
-    def forward(self, x):
-        hits = (x[:, 0] > 0).nonzero()[:, 0]
-        span = hits[-1] - hits[0] + 1 if hits.numel() else torch.tensor(0)
-        return span * 2
-
-
-@case(*ROWS, modes=NON_STRICT)
-class HitsTrimmedFalse(torch.nn.Module):
-    def forward(self, x):
-        hits = (x[:, 0] > 0).nonzero()
-        if len(hits) == 0:
-            return x
-        start, end = hits[0, 0], hits[-1, 0] + 1
-        return x[start:end]
-
-
-@case(*ROWS, modes=STRICT)
-class HitsTrimmedTrue(torch.nn.Module):
+@case(*ROWS)
+class HitsTrimmed(torch.nn.Module):
     def forward(self, x):
         hits = (x[:, 0] > 0).nonzero()
         if len(hits) == 0:

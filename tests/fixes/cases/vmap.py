@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from ..case import NON_STRICT, STRICT, case
+from ..case import NON_STRICT, case
 
 
 @case(
@@ -57,26 +57,8 @@ class VmapOfSamples(torch.nn.Module):
     lambda: (torch.randn(5, 3, 4),),
     lambda: (torch.randn(2, 3, 4),),
     lambda: (torch.randn(9, 3, 4),),
-    modes=NON_STRICT,
 )
-class TwoOfAnyFalse(torch.nn.Module):
-    def forward(self, x):
-        outs = []
-        for row in x:
-            y = row + 1
-            outs.append(row)
-            outs.append(y.exp())
-        return torch.stack(outs)
-
-
-@case(
-    "x: time, _, _",
-    lambda: (torch.randn(5, 3, 4),),
-    lambda: (torch.randn(2, 3, 4),),
-    lambda: (torch.randn(9, 3, 4),),
-    modes=STRICT,
-)
-class TwoOfAnyTrue(torch.nn.Module):
+class TwoOfAny(torch.nn.Module):
     def forward(self, x):
         outs = []
         for row in x:
