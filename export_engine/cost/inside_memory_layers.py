@@ -9,9 +9,12 @@ from export_engine.cost.inside_memory_products import find_blocks
 from export_engine.cost.op_call import OpCall, width_of
 from export_engine.record import Size, ValueType
 
-_FLOAT, _CHANNELS, _FEW, _SMALL, _WINDOW, _SPACE = 4, 16, 15, 20480, 3, 3
+_FLOAT, _CHANNELS, _BLOCK, _FEW, _SMALL, _WINDOW, _SPACE = 4, 16, 4, 15, 20480, 3, 3
 _SCRATCHPAD = 8216
 """Bytes that oneDNN asks for beside its blocks."""
+_PAGE, _ALIGNMENT = 4096, 128
+_BOOKED = 5 * _PAGE + 152
+"""Bytes of the lists and masks of `brgconv_strided`, and what aligns them to pages."""
 
 
 class _Convolution(NamedTuple):
@@ -96,9 +99,10 @@ def _columns(call: OpCall, conv: _Convolution) -> Amount | None:
     columns, samples = call.product([batch, channels, *points]), call.size(batch)
     if window is None or columns is None or samples is None:
         return None
-    columns = columns * window if window != 1 else Amount(0)
+    columns = columns * window if window != 1 or conv.transposed else Amount(0)
     if not isinstance(groups, int) or groups == 1:
-        return columns * conv.width
+        whole = conv.transposed and len(conv.window) == _SPACE
+        return (largest(columns, conv.items) if whole else columns) * conv.width
     if not conv.transposed:
         columns = count_blocks(columns, groups)
     part = count_blocks(conv.items, groups) * is_at_least(samples, 2)
@@ -115,7 +119,7 @@ def _onednn_blocks(call: OpCall, conv: _Convolution) -> Amount | None:
         return _channels_last_blocks(conv)
     groups = call.value("groups", 1)
     if conv.transposed:
-        return _count_transposed_blocks(call, conv, filters)
+        return _count_transposed_blocks(call, conv, channels, filters)
     result = _pad(conv.result, filters, groups)
     items = _pad(conv.items, channels, groups) if channels > _FEW else Amount(0)
     kernel = conv.kernel
@@ -133,16 +137,112 @@ def _channels_last_blocks(conv: _Convolution) -> Amount:
     return conv.kernel * (conv.width * copies) + _SCRATCHPAD
 
 
-def _count_transposed_blocks(call: OpCall, conv: _Convolution, filters: int) -> Amount:
-    """The channels last of input and result, which are not filled up; then the result's copies."""
+def _count_transposed_blocks(
+    call: OpCall, conv: _Convolution, channels: int, filters: int
+) -> Amount | None:
+    """Bytes inside of a transposed convolution, which oneDNN computes as the gradient of another.
+
+    One of three kernels does it, as `cpu_convolution_list` of oneDNN 3.12 orders them on AVX-512:
+    `brgconv_strided`, the one on blocks of channels, and the one that unfolds. The first takes
+    bfloat16 where the CPU has instructions for it, as is assumed here.
+    """
     groups = call.value("groups", 1)
-    kernel = _pad(conv.kernel, filters, groups)
-    if groups != 1 and (conv.width == _FLOAT or groups != conv.input.shape[1]):
-        return (conv.items + kernel) * conv.width + conv.result * _FLOAT
-    sums = conv.result * _FLOAT if groups == 1 and _overlaps(call, conv) else Amount(0)
-    strided = not _is_one(call.value("stride", 1)) and filters > 1
-    begin = (conv.items + kernel) * conv.width + sums
-    return largest(begin, conv.result * ((2 if strided else 1) * conv.width))
+    strided, dilated = (not _is_one(call.value(name, 1)) for name in ("stride", "dilation"))
+    if not isinstance(groups, int):
+        return None
+    own = channels // groups, filters // groups
+    is_depthwise = groups > 1 and own == (1, 1)
+    fits = groups == 1 or is_depthwise or not any(size % _BLOCK for size in own)
+    if strided and not dilated and (groups == 1 or conv.width == _FLOAT):
+        small = _CHANNELS // 2 if not fits or not _find_row_rest(call, conv) else _CHANNELS
+        if groups == 1 or own[0] > small:
+            return _count_strided_blocks(call, conv, channels, filters)
+    has_bias = call.type("bias") is not None
+    if not fits or (dilated and (strided or is_depthwise)):
+        sums = conv.result * _FLOAT + _ALIGNMENT if has_bias else Amount(0)
+        unfolded = _count_unfolded(call, conv, groups)
+        return None if unfolded is None else largest(unfolded + sums, conv.result * conv.width)
+    padded = 1 if is_depthwise else groups
+    result = _pad(conv.result, filters, padded)
+    kernel = _pad(conv.kernel, filters, padded)
+    if not is_depthwise:
+        kernel = _pad(kernel, channels, groups)
+    begin = _pad(conv.items, channels, padded) + kernel + result - conv.result
+    begin = (begin + _pointwise_blocks(call, conv)) * conv.width
+    if has_bias:
+        begin = begin + result * _FLOAT + _ALIGNMENT
+    return largest(begin, result * conv.width)
+
+
+def _count_strided_blocks(
+    call: OpCall, conv: _Convolution, channels: int, filters: int
+) -> Amount | None:
+    """Input and result have their channels last, and there are buffers for one sample.
+
+    As `init_scratchpad` of `jit_brgemm_conv_bwd_utils.cpp` books them: the input with zeros
+    around it, and a row of the result that its stride does not divide. A bias is then added to
+    sums beside the result.
+    """
+    buffer = Amount(channels)
+    for at, window in enumerate(conv.window):
+        points = call.size(conv.input.shape[at + 2])
+        if points is None or not isinstance(window, int):
+            return None
+        step, zeros, more = _read_steps(call, at)
+        least = window - 1 - zeros
+        buffer = buffer * (points + max(0, least) // step + max(0, least + more) // step)
+    scratch = _fill_pages(buffer) * conv.width + _BOOKED
+    if _find_row_rest(call, conv):
+        last, step = call.size(call.results[0].shape[-1]), _read_steps(call, -1)[0]
+        if last is None:
+            return None
+        row = count_blocks(last, step) * (step**2 * filters)
+        scratch = scratch + _fill_pages(row) * conv.width + _PAGE
+        if call.type("bias") is not None:
+            scratch = scratch + conv.result * _FLOAT + _ALIGNMENT
+    items = conv.items if channels > 1 else Amount(0)
+    kernel = _pad(conv.kernel, filters // call.value("groups", 1), 1)
+    copies = 2 if filters > 1 else 1
+    return largest(scratch + (items + kernel) * conv.width, conv.result * (copies * conv.width))
+
+
+def _count_unfolded(call: OpCall, conv: _Convolution, groups: int) -> Amount | None:
+    """The columns of one sample and group in float32, of volumes those of one slice.
+
+    Half precision is added up in float32 beside them.
+    """
+    points, outputs = conv.input.shape[2:], call.product(call.results[0].shape[1:])
+    if len(points) == _SPACE:
+        points = points[1:]
+    columns = call.product([conv.weight.shape[1], *points, *conv.window])
+    if columns is None or outputs is None:
+        return None
+    if set(conv.window) == {1} and _is_one(call.value("stride", 1)):
+        columns = Amount(0)
+    sums = count_blocks(outputs, groups) if conv.width < _FLOAT else Amount(0)
+    return (columns + sums) * _FLOAT + 2 * _ALIGNMENT
+
+
+def _fill_pages(elements: Amount) -> Amount:
+    return count_blocks(elements, _PAGE) * _PAGE
+
+
+def _find_row_rest(call: OpCall, conv: _Convolution) -> int:
+    """What is left of a row of the result of a transposed convolution, divided by its stride."""
+    window, (step, zeros, more) = conv.window[-1], _read_steps(call, -1)
+    return (window - 2 * zeros + more) % step if isinstance(window, int) else 0
+
+
+def _read_steps(call: OpCall, at: int) -> tuple[int, int, int]:
+    """Stride, padding and output padding of one dim: each is one number for all, or a list."""
+    defaults = {"stride": 1, "padding": 0, "output_padding": 0}
+    values = [call.value(name, default) for name, default in defaults.items()]
+    step, zeros, more = (
+        value[at if len(value) > 1 else 0] if isinstance(value, list) and value else value
+        for value in values
+    )
+    numbers = (step, zeros, more)
+    return numbers if all(isinstance(number, int) for number in numbers) else (1, 0, 0)
 
 
 def _pointwise_blocks(call: OpCall, conv: _Convolution) -> Amount:
@@ -151,7 +251,7 @@ def _pointwise_blocks(call: OpCall, conv: _Convolution) -> Amount:
     if set(conv.window) != {1} or call.value("groups", 1) != 1:
         return Amount(0)
     sums = call.product(shape[1:]) if conv.width < _FLOAT else Amount(0)
-    strided = not _is_one(call.value("stride", 1))
+    strided = not conv.transposed and not _is_one(call.value("stride", 1))
     inputs = call.product([conv.input.shape[1], *shape[2:]]) if strided else Amount(0)
     if sums is None or inputs is None:
         return Amount(0)
@@ -160,22 +260,6 @@ def _pointwise_blocks(call: OpCall, conv: _Convolution) -> Amount:
 
 def _is_one(steps: object) -> bool:
     return all(step == 1 for step in (steps if isinstance(steps, list) else [steps]))
-
-
-def _overlaps(call: OpCall, conv: _Convolution) -> bool:
-    """Whether oneDNN adds up windows of a transposed convolution in a buffer.
-
-    It does without where a stride divides its window.
-    """
-    stride = call.value("stride", 1)
-    steps = stride if isinstance(stride, list) else [stride]
-    return any(
-        isinstance(size, int)
-        and isinstance(step, int)
-        and size > step
-        and (step == 1 or size % step)
-        for size, step in zip(conv.window, steps * len(conv.window), strict=False)
-    )
 
 
 def _pad(elements: Amount, channels: int, groups: object) -> Amount:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import nn
 from torch._higher_order_ops.map import map as map_rows
 from torch._higher_order_ops.scan import scan
@@ -179,3 +181,40 @@ def test_the_peak_is_what_a_run_allocates(name: str, dtype: torch.dtype) -> None
     assert ex.ok, ex
     program = ex.program.module()
     assert ex.cost().at().peak_bytes == pytest.approx(counting.peak_of(lambda: program(x)), rel=0.1)
+
+
+@st.composite
+def _transposed(draw: st.DrawFn) -> tuple[nn.Module, torch.Tensor]:
+    """A transposed convolution of one or two dims, and its input.
+
+    Strides in bfloat16 take another kernel on CPUs without instructions for it.
+    """
+    dtype = draw(st.sampled_from([torch.float32, torch.bfloat16]))
+    stride = draw(st.integers(1, 3)) if dtype == torch.float32 else 1
+    channels, filters = (draw(st.sampled_from([8, 12, 16, 20, 48, 64])) for _ in "io")
+    window = draw(st.integers(2, 5))
+    options = {
+        "stride": stride,
+        "padding": draw(st.integers(0, window // 2)),
+        "output_padding": draw(st.integers(0, stride - 1)),
+        "dilation": draw(st.integers(1, 2)),
+        "bias": draw(st.booleans()),
+    }
+    dims, points = draw(st.sampled_from([(1, 20), (1, 333), (2, 7), (2, 16), (2, 33)]))
+    kind = [nn.ConvTranspose1d, nn.ConvTranspose2d][dims - 1]
+    layer = kind(channels, filters, window, **options).to(dtype).eval()
+    return layer, torch.randn(draw(st.integers(1, 4)), channels, *[points] * dims, dtype=dtype)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    torch.backends.cpu.get_cpu_capability() != "AVX512", reason="oneDNN has other kernels there"
+)
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(case=_transposed())
+def test_the_peak_of_a_transposed_convolution_is_what_a_run_allocates(
+    case: tuple[nn.Module, torch.Tensor],
+) -> None:
+    layer, x = case
+    told = explorer.explore(layer, (x,)).cost().at().peak_bytes
+    assert told == pytest.approx(counting.peak_of(lambda: layer(x)), rel=0.1)
