@@ -329,14 +329,19 @@ def _select_computed_ops(
 
 def _is_called(called: str, target: str) -> bool:
     """Whether an extern kernel's call is of an op; C++ names an op without its namespace."""
-    return called.partition(".")[2] == target.partition(".")[2].rpartition(".")[0] != ""
+    return called.partition(".")[2] == _op_name(target).partition(".")[2] != ""
+
+
+def _op_name(target: str) -> str:
+    """`mkl._mkl_linear`: a target without its overload, which torch does not always print."""
+    return ".".join(target.split(".")[:2])
 
 
 def _name_called(kernel: str, ops: Sequence[str], targets: Mapping[str, str]) -> str:
     """The op that an extern kernel calls: `mine.op`."""
     called = find_called_op(kernel)
     own_targets = (targets.get(op, "") for op in ops)
-    names = (target.rpartition(".")[0] for target in own_targets if _is_called(called, target))
+    names = (_op_name(target) for target in own_targets if _is_called(called, target))
     return next(names, called)
 
 

@@ -111,7 +111,7 @@ class _Reader:
 
     def label(self, op: int) -> str:
         """`sort`: what an op calls, in a word."""
-        return self.graph.targets[op].split(".")[-2 if "." in self.graph.targets[op] else -1]
+        return self.graph.targets[op].split(".")[:2][-1]
 
     def select_fused(self, ops: Sequence[int]) -> list[int]:
         """Those of the ops that generated code computes."""

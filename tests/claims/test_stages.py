@@ -779,6 +779,30 @@ class Kept(nn.Module):
         return x.sin()
 
 
+def test_an_op_that_torch_prints_without_an_overload_is_of_the_call_alone() -> None:
+    record = explorer.explore(Other(), (torch.randn(3),)).record
+    first = [
+        'sin: "f32[3][1]cpu" = torch.ops.aten.sin.default(x)',
+        'mul: "f32[3][1]cpu" = torch.ops.aten.mul.Tensor(sin, 2)',
+    ]
+    last = ['sin: "f32[3][1]cpu" = torch.ops.mkl._mkl_linear(x)', first[1]]
+    joined = join_stages(
+        record,
+        {
+            "before_pre_grad_graph": print_graph(first),
+            "inductor_post_grad_graph": print_graph(last),
+        },
+        Provenance(
+            {"sin": ["sin"], "mul": ["mul"]},
+            {"torch.ops.mkl._mkl_linear.default:1": ["sin"], "cpp_fused_mul_0:2": ["sin", "mul"]},
+            {},
+        ),
+    )
+    call, fused = joined.kernels
+    assert (call.ops, call.calls, fused.ops) == ([0], "mkl._mkl_linear", [1])
+    assert not joined.remarks
+
+
 def test_a_write_into_a_buffer_is_of_the_line_that_writes() -> None:
     record = explorer.explore(Kept(), (torch.randn(3),)).record
     rows = [
