@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial, reduce
 from itertools import islice
+from types import MappingProxyType
 from typing import NamedTuple, TypeGuard
 
 from export_engine.attempt import (
@@ -218,6 +219,8 @@ def _find_left(
 
 
 _Branch = ast.If | ast.IfExp
+_Edits = Callable[[Source, _Branch, list[ast.AST]], Iterator[Piece]]
+"""Edits of the nodes of a way of a branch."""
 
 
 def find_branch(source: Source, line: int) -> tuple[ast.stmt, _Branch]:
@@ -234,15 +237,16 @@ def find_branch(source: Source, line: int) -> tuple[ast.stmt, _Branch]:
     raise CannotRewrite("there is no branch at that line")
 
 
-def _find_ways(text: str, line: int) -> tuple[Source, _Branch, list[tuple[bool, list[ast.AST]]]]:
-    """The branch at a line, and the nodes of either way: of that which is taken first."""
-    source = Source(text, line)
-    branch = find_branch(source, line)[1]
-    ways: list[tuple[bool, list[ast.AST]]] = []
-    for taken, way in (True, branch.body), (False, branch.orelse):
-        parts = way if isinstance(way, list) else [way]
-        ways.append((taken, [node for part in parts for node in ast.walk(part)]))
-    return source, branch, ways
+def _find_ways(source: Source, line: int) -> tuple[_Branch, list[tuple[bool, list[ast.AST]]]]:
+    """The branch at a line, and the nodes of either way; of one that returns, what follows."""
+    statement, branch = find_branch(source, line)
+    blocks = [
+        block if isinstance(block, list) else [block] for block in (branch.body, branch.orelse)
+    ]
+    if not blocks[1] and isinstance(blocks[0][-1], ast.Return):
+        blocks[1] = source.following(statement)
+    ways = [[node for part in block for node in ast.walk(part)] for block in blocks]
+    return branch, list(zip((True, False), ways, strict=True))
 
 
 def _one_way(text: str, line: int, taken: bool) -> Rewritten:
@@ -252,14 +256,15 @@ def _one_way(text: str, line: int, taken: bool) -> Rewritten:
         CannotRewrite: there is none, what is left out raises an error, what is kept leaves the
             block, or a loop might not end without what is left out.
     """
-    source, branch, ways = _find_ways(text, line)
+    source = Source(text, line)
+    branch = find_branch(source, line)[1]
     if any(isinstance(node, ast.NamedExpr | ast.Await) for node in ast.walk(branch.test)):
         raise CannotRewrite("the test binds a name")
     if isinstance(branch, ast.IfExp):
         kept_value = branch.body if taken else branch.orelse
         return source.replace([source.put(branch, f"({source.of(kept_value)})")])
-    kept, dropped = (way for _, way in (ways if taken else ways[::-1]))
-    block = branch.body if taken else branch.orelse
+    block, other = (branch.body, branch.orelse) if taken else (branch.orelse, branch.body)
+    kept, dropped = ([n for part in way for n in ast.walk(part)] for way in (block, other))
     if any(isinstance(node, ast.Raise) for node in dropped):
         raise CannotRewrite("the other branch raises an error")
     if block and isinstance(block[-1], ast.Raise):
@@ -274,48 +279,60 @@ def _one_way(text: str, line: int, taken: bool) -> Rewritten:
     return source.replace([with_way(source, branch, block)])
 
 
-def _missing_to_multiple(text: str, line: int) -> Rewritten:
-    """The text with `if rest: x = pad(x, k - rest)` always padded, by `(k - rest) % k`.
+def _edit_way(find: _Edits, text: str, line: int) -> Rewritten:
+    """The text with edits of the first way of a branch that has any, and that way in its place.
 
-    So is `if n % 2: x = pad(x, 1)`, by `n % 2`, and `k - rest if rest else 0` is `(k - rest) % k`.
+    Raises:
+        CannotRewrite: there is no such way, or it cannot be taken always.
     """
-    source, branch, ways = _find_ways(text, line)
-    rests = {ast.unparse(n) for n in ast.walk(branch.test) if isinstance(n, ast.Name | ast.BinOp)}
+    source = Source(text, line)
+    branch, ways = _find_ways(source, line)
     for taken, way in ways:
-        pieces = [*_wrap_differences(source, way, rests), *_pad_by_rest(source, branch, way)]
-        if pieces:
+        if pieces := list(find(source, branch, way)):
             return _one_way(source.replace(pieces).text, line, taken)
-    raise CannotRewrite("that line computes no padding to a multiple")
+    raise CannotRewrite("neither way of the branch pads or crops")
+
+
+def _pad_missing(source: Source, branch: _Branch, way: list[ast.AST]) -> Iterator[Piece]:
+    """Each `k - rest` as `(k - rest) % k`; of a test for an odd size, each width 1 as `n % 2`."""
+    rests = {ast.unparse(n) for n in ast.walk(branch.test) if isinstance(n, ast.Name | ast.BinOp)}
+    for node in way:
+        match node, branch.test:
+            case ast.BinOp(multiple, ast.Sub(), rest), _ if ast.unparse(rest) in rests:
+                yield source.put(node, f"(({source.of(node)}) % {_as_factor(source, multiple)})")
+            case (
+                ast.Call(ast.Name("pad") | ast.Attribute(attr="pad"), [_, widths, *_]),
+                ast.BinOp(_, ast.Mod(), ast.Constant(2)),
+            ):
+                for one in ast.walk(widths):
+                    if isinstance(one, ast.Constant) and one.value == 1:
+                        yield source.put(one, f"({source.of(branch.test)})")
 
 
 def _pad_up(text: str, line: int) -> Rewritten:
-    """The text of `missing_to_multiple`, padded by `(n + k - 1) // k * k - n`.
+    """The text padded by `(n + k - 1) // k * k - n`, which torch knows to make a multiple with n.
 
-    torch knows that n and this amount sum to a multiple. torch.cat takes no zeros that may be
-    empty, so these become a pad.
-
-    Raises:
-        CannotRewrite: there is no such branch, or n is not found.
+    torch.cat takes no zeros that may be empty, so these become a pad.
     """
-    source, branch, ways = _find_ways(text, line)
-    if pads := [*_pad_joined(source, ways[0][1])]:
-        source, branch, ways = _find_ways(source.replace(pads).text, line)
+    source = Source(text, line)
+    if pads := [*_pad_joined(source, _find_ways(source, line)[1][0][1])]:
+        text = source.replace(pads).text
+    return _edit_way(_pad_whole, text, line)
+
+
+def _pad_whole(source: Source, branch: _Branch, way: list[ast.AST]) -> Iterator[Piece]:
+    """Each `k - n % k` as `(n + k - 1) // k * k - n`."""
     sizes = {ast.unparse(node): node for node in ast.walk(branch.test) if _is_rest(node)}
     for node in ast.walk(source.function):
-        if isinstance(node, ast.Assign) and node.lineno < line and _is_rest(node.value):
+        if isinstance(node, ast.Assign) and node.lineno < branch.lineno and _is_rest(node.value):
             sizes |= {ast.unparse(target): node.value for target in node.targets}
-    pieces = []
-    for node in ways[0][1]:
+    for node in way:
         match node:
             case ast.BinOp(multiple, ast.Sub(), rest) if ast.unparse(rest) in sizes:
                 n = _as_factor(source, sizes[ast.unparse(rest)].left)
                 by = _as_factor(source, multiple)
                 less = str(int(by) - 1) if by.isdecimal() else f"{by} - 1"
-                whole = f"({n} + {less}) // {by} * {by} - {n}"
-                pieces.append(source.put(node, f"({whole})"))
-    if not pieces:
-        raise CannotRewrite("that line computes no padding to a multiple")
-    return _one_way(source.replace(pieces).text, line, True)
+                yield source.put(node, f"(({n} + {less}) // {by} * {by} - {n})")
 
 
 def _is_rest(node: ast.AST) -> TypeGuard[ast.BinOp]:
@@ -348,82 +365,27 @@ def _pad_joined(source: Source, way: list[ast.AST]) -> Iterator[Piece]:
                 yield source.put(node, text)
 
 
-def _without_early_return(text: str, line: int) -> Rewritten:
-    """The text without `if rest == 0: return x`, where what follows pads by `k - rest`."""
-    source, branch, _ = _find_ways(text, line)
-    match branch:
-        case ast.If(test, [*_, ast.Return()], []):
-            rests = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
-        case _:
-            raise CannotRewrite("that line does not return early")
-    later = [node for part in source.following(branch) for node in ast.walk(part)]
-    pieces = _wrap_differences(source, later, rests)
-    if not pieces:
-        raise CannotRewrite("no later line computes a padding to a multiple")
-    return _one_way(source.replace(pieces).text, line, False)
-
-
-def _crop_always(text: str, line: int) -> Rewritten:
-    """The text with `if missing: x = x[:, :-missing]` always cropped, by a copy by index.
-
-    So is `x[:, :-missing] if missing else x`.
-    """
-    source, branch, ways = _find_ways(text, line)
-    for taken, way in ways:
-        pieces = list(_find_ends(source, branch.test, way))
-        if pieces:
-            rewritten = _one_way(source.replace(pieces).text, line, taken)
-            block = branch.body if taken else branch.orelse
-            count = len(block) if isinstance(block, list) else 1
-            first = branch.lineno if isinstance(branch, ast.If) else line
-            for number in range(first, first + count):
-                with suppress(CannotRewrite):
-                    rewritten = _copy_slices(rewritten.text, number)
-            return rewritten
-    raise CannotRewrite("that line crops nothing")
-
-
-def _find_ends(source: Source, test: ast.expr, way: list[ast.AST]) -> Iterator[Piece]:
-    """The end of each slice `x[:, :-missing]`, of what is tested, as `x.shape[1] - missing`."""
-    tested = {ast.unparse(inner) for inner in ast.walk(test)}
+def _crop(source: Source, branch: _Branch, way: list[ast.AST]) -> Iterator[Piece]:
+    """Each slice `x[:, :-missing]` of what is tested, copied by index up to the size less it."""
+    tested = {ast.unparse(inner) for inner in ast.walk(branch.test)}
     for node in way:
         match node:
-            case ast.Subscript(ast.Name() | ast.Attribute() as of, index):
+            case ast.Subscript(ast.Name() | ast.Attribute() as of, index, ast.Load()):
+                ends: dict[int, str] = {}
                 for dim, part in _dims_of(index):
                     match part:
-                        case ast.Slice(upper=ast.UnaryOp(ast.USub(), missing) as upper):
+                        case ast.Slice(None, ast.UnaryOp(ast.USub(), missing), None):
                             if ast.unparse(missing) in tested:
                                 size = f"{source.of(of)}.shape[{dim}]"
-                                text = f"{size} - {_as_factor(source, missing)}"
-                                yield source.put(upper, text)
-
-
-def _wrap_differences(source: Source, way: list[ast.AST], rests: set[str]) -> list[Piece]:
-    """Each `k - rest` of a block as `(k - rest) % k`."""
-    return [
-        source.put(node, f"(({source.of(node)}) % {_as_factor(source, node.left)})")
-        for node in way
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
-        if ast.unparse(node.right) in rests
-    ]
+                                ends[dim] = f":{size} - {_as_factor(source, missing)}"
+                if ends and (text := _use_index_select(source, node, ends)):
+                    yield source.put(node, text)
 
 
 def _as_factor(source: Source, node: ast.expr) -> str:
     """A text that can be an operand."""
     text = source.of(node)
     return f"({text})" if isinstance(node, ast.BinOp | ast.UnaryOp | ast.IfExp) else text
-
-
-def _pad_by_rest(source: Source, branch: _Branch, way: list[ast.AST]) -> Iterator[Piece]:
-    """Each 1 among the widths of a pad as `n % 2`, where a size is tested for being odd."""
-    match branch.test:
-        case ast.BinOp(_, ast.Mod(), ast.Constant(2)):
-            for call in way:
-                match call:
-                    case ast.Call(ast.Name("pad") | ast.Attribute(attr="pad"), [_, widths, *_]):
-                        for one in ast.walk(widths):
-                            if isinstance(one, ast.Constant) and one.value == 1:
-                                yield source.put(one, f"({source.of(branch.test)})")
 
 
 # -- slices as copies by index ---------------------------------------------------------------------
@@ -477,10 +439,13 @@ def _lines_of_branches(source: Source, line: int) -> list[int]:
     return [statement.lineno for function in functions for statement in function.body]
 
 
-def _use_index_select(source: Source, node: ast.Subscript) -> str:
+def _use_index_select(
+    source: Source, node: ast.Subscript, ends: Mapping[int, str] = MappingProxyType({})
+) -> str:
     """A slice as index_select, empty where it is something else.
 
-    The index is a slice of all indices, so that the bounds mean what they do in the slice.
+    The index is a slice of all indices, so that the bounds mean what they do in the slice; `ends`
+    are others, by dim.
     """
     tensor = text = source.of(node.value)
     if text.startswith(f"{source.torch}.arange("):
@@ -493,7 +458,8 @@ def _use_index_select(source: Source, node: ast.Subscript) -> str:
         if not isinstance(part, ast.Slice) or part.step is not None:
             return ""
         if part.lower is not None or part.upper is not None:
-            text += f".index_select({dim}, {_indices(source, tensor, dim, part)})"
+            cut = _indices(source, tensor, dim, part, ends.get(dim, ""))
+            text += f".index_select({dim}, {cut})"
     return text if text != whole else ""
 
 
@@ -529,8 +495,8 @@ def _by_indices(source: Source, target: ast.Subscript) -> str:
     return text if cut else ""
 
 
-def _indices(source: Source, tensor: str, dim: int, cut: ast.Slice) -> str:
-    """The indices that a slice takes of a dim.
+def _indices(source: Source, tensor: str, dim: int, cut: ast.Slice, bounds: str = "") -> str:
+    """The indices that a slice, or one with other bounds, takes of a dim.
 
     Bounds that are constants are clamped to the size here: a slice also clamps them, and torch
     guards on whether it has to. Others are those of a slice of all indices, so that they mean what
@@ -540,7 +506,7 @@ def _indices(source: Source, tensor: str, dim: int, cut: ast.Slice) -> str:
     try:
         low, high = (None if e is None else ast.literal_eval(e) for e in (cut.lower, cut.upper))
     except ValueError:
-        return f"{torch}.arange({size}, device={tensor}.device)[{source.of(cut)}]"
+        return f"{torch}.arange({size}, device={tensor}.device)[{bounds or source.of(cut)}]"
     start, end = _clamp(torch, size, low, "0"), _clamp(torch, size, high, size)
     if start != "0" and end != size:
         end = f"{torch}.sym_max({start}, {end})"
@@ -568,6 +534,7 @@ def _dims_of(index: ast.expr) -> list[tuple[int, ast.expr]]:
 
 _SLICE = "copy a slice by index"
 _ALWAYS, _NEVER = (partial(_one_way, taken=taken) for taken in (True, False))
+_TO_MULTIPLE, _CROP_ALWAYS = (partial(_edit_way, find) for find in (_pad_missing, _crop))
 
 
 class _Way(NamedTuple):
@@ -583,18 +550,18 @@ class _Way(NamedTuple):
 
 
 _MORE: tuple[tuple[Callable[[str, int], Rewritten], str], ...] = (
-    (_crop_always, "always crop on line {line}"),
-    (_missing_to_multiple, "always take the branch on line {line}"),
+    (_CROP_ALWAYS, "always crop on line {line}"),
+    (_TO_MULTIPLE, "always take the branch on line {line}"),
     (_ALWAYS, "always take the branch on line {line}"),
     (_NEVER, "never take the branch on line {line}"),
     (_copy_in_branches, _SLICE),
 )
 """Edits besides taking one branch, with their titles."""
 _COMPARED = "Checked against eager on both sides of the condition."
-_TO_MULTIPLE = _Way(
-    "Always take the branch on line {line}, and pad up to a multiple",
+_PADDED = _Way(
+    "Always pad up to a multiple on line {line}",
     f"A size that is already a multiple gets no padding. {_COMPARED}",
-    _missing_to_multiple,
+    _TO_MULTIPLE,
 )
 _WAYS = (
     _Way(
@@ -607,16 +574,12 @@ _WAYS = (
         f"The branch is a shortcut: the other one returns the same result. {_COMPARED}",
         _NEVER,
     ),
-    _TO_MULTIPLE,
-    _TO_MULTIPLE._replace(rewrite=_pad_up),
-    _TO_MULTIPLE._replace(
-        title="Never return early on line {line}, and pad up to a multiple",
-        rewrite=_without_early_return,
-    ),
+    _PADDED,
+    _PADDED._replace(rewrite=_pad_up),
     _Way(
         "Always crop on line {line}",
         f"Without padding, the crop removes nothing. {_COMPARED}",
-        _crop_always,
+        _CROP_ALWAYS,
     ),
     _Way(
         "Copy the slice on line {line} by index",
