@@ -12,6 +12,7 @@ from export_engine.fixes.rewrite.expressions import Names
 from export_engine.fixes.rewrite.facts import Facts
 from export_engine.fixes.rewrite.form import (
     as_collected,
+    as_tuple,
     call,
     change_children,
     fill,
@@ -104,6 +105,11 @@ class Answers:
         places, of, index = note[1], node.value, node.slice
         if note[0] == "cut":
             return node
+        if note[0] == "row_cut":
+            assert isinstance(index, ast.Tuple)
+            first, *rest = index.elts
+            of_row = self.answer_subscript(ast.Subscript(of, first, ast.Load()), note[1])
+            return self.answer_subscript(ast.Subscript(of_row, as_tuple(rest), ast.Load()), note[2])
         if note[0] == "turned":
             return method(of, "flip", ast.Constant(0))
         match note[0]:
@@ -120,6 +126,10 @@ class Answers:
             case "window" | "sliced" as kind:
                 change = partial(_as_window, width=note[2]) if kind == "window" else _read_ends
                 return ast.Subscript(of, _with_parts(index, places, change), node.ctx)
+            case "one":
+                first_row = ast.Subscript(of, _with_parts(index, places, _start_of), ast.Load())
+                taken = self.answer_subscript(first_row, ("row", places))
+                return method(taken, "unsqueeze", ast.Constant(places[0]))
             case "required" if isinstance(of, ast.Name):
                 self.required.append(f"torch._check({of.id}.shape[0] >= {note[1]})")
                 return node
@@ -248,11 +258,16 @@ def _select_place(
     return ast.Subscript(expression, ast.Constant(...), ast.Store())
 
 
-def _as_window(part: ast.expr, width: int) -> ast.expr:
-    """The indices of a slice."""
+def _start_of(part: ast.expr) -> ast.expr:
+    """Where a slice starts."""
     assert isinstance(part, ast.Slice)
     assert part.lower is not None
-    return fill(f"$start + torch.arange({width})", start=part.lower)
+    return part.lower
+
+
+def _as_window(part: ast.expr, width: int) -> ast.expr:
+    """The indices of a slice."""
+    return fill(f"$start + torch.arange({width})", start=_start_of(part))
 
 
 def _read_ends(part: ast.expr) -> ast.expr:

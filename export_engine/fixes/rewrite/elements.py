@@ -91,8 +91,12 @@ class Elements:
             self.facts.notes[site] = (find_stacking(parts, stacks), stacks, 0)
             return of[stack_parts(index, stacks)]
         if sliced := find_sliced(index):
+            if find_scalar_places(index) == (0,):
+                return self._cut_row(site, of, parts)
             if (width := self._find_width(of, parts, sliced)) is not None:
                 self.facts.notes[site] = ("window", sliced, width)
+                if width == 1 and self._is_whole(of, parts, sliced[0]):
+                    self.facts.notes[site] = ("one", sliced, width)
                 at = torch.zeros(width, dtype=torch.int64, device=of.device)
                 return of.index_select(sliced[0], at)
             return of[self._clamp_slices(site, index, sliced)]
@@ -108,6 +112,14 @@ class Elements:
             zeros = of.new_zeros((_count_rows(row), *of.shape[1:]))
             return torch.cat([of, zeros] if row >= 0 else [zeros, of])[index]
         return of[index]
+
+    def _cut_row(self, site: Site, of: torch.Tensor, parts: tuple[Any, ...]) -> Any:
+        """`of[i, a:b]` as `of[i][a:b]`."""
+        row = self.item(site, of, parts[0])
+        taken = self.facts.notes[site]
+        result = self.item(site, row, parts[1:] if parts[2:] else parts[1])
+        self.facts.notes[site] = ("row_cut", taken, self.facts.notes[site])
+        return result
 
     def place(self, site: Site, of: Any, index: Any) -> Any:
         """Where an element is written, in the user's own statement."""
@@ -245,9 +257,10 @@ class Elements:
         """Whether a loop takes every row of a tensor, from some number on."""
         if not all(isinstance(part, slice) and part == slice(None) for part in parts[:place]):
             return False
+        number = parts[place].start if isinstance(parts[place], slice) else parts[place]
         return any(
-            parts[place] is number and statically_known_true(stop == of.shape[place])
-            for number, _, stop in self.counts
+            number is counted and statically_known_true(stop == of.shape[place])
+            for counted, _, stop in self.counts
         )
 
 

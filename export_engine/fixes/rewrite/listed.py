@@ -2,7 +2,6 @@
 
 `outs = [None] * n` with `outs[t] = v` is a list that is appended to; `outs.insert(0, v)` is one
 that is turned after the loop. Each piece of `torch.split(x, lengths.tolist())` is a slice of `x`.
-In a loop over the rows of `x`, `x[i:i + 1]` is `x[i].unsqueeze(0)`.
 `out = torch.cat([out, v])` is a list that is appended to, and joined after the loop.
 A `deque` that stays in the function is a list of its last elements.
 """
@@ -26,7 +25,6 @@ from export_engine.fixes.rewrite.form import (
     find_stored,
     let,
     load,
-    map_children,
     mark,
     method,
     parse_expression,
@@ -76,11 +74,6 @@ def append_grown(function: Function, name: str) -> Function:
         else:
             body.append(statement)
     return function.with_body(body)
-
-
-def take_rows(function: Function) -> Function:
-    """A function that reads the slices of one row that its loops cut by their rows."""
-    return function.with_body([_Rows().visit(statement) for statement in function.node.body])
 
 
 def _at(node: ast.stmt, origin: ast.stmt, part: str = "") -> ast.stmt:
@@ -414,103 +407,4 @@ def _make_cut(
     return change
 
 
-# -- slices of one row ---------------------------------------------------------------------------
-
-
-class _Rows:
-    """Reads `x[i:i + 1]` as a row of `x`, in a loop whose `i` is the number of each."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, tuple[str, int]] = {}
-        """By the variable of a loop, the tensor and the dim whose rows it numbers."""
-        self.counters: set[str] = set()
-        """The variables of loops that count."""
-
-    def visit(self, node: ast.AST) -> Any:
-        """A node: the same object where nothing in it changes."""
-        match node:
-            case ast.For(target=ast.Name(id=index)) if index not in _find_rebound(node):
-                numbered = _find_numbered(node.iter)
-            case _:
-                index, numbered = "", None
-        outer = self.rows, self.counters
-        if numbered is not None:
-            self.rows = {**self.rows, index: numbered}
-        loops = [node] if isinstance(node, ast.For) else getattr(node, "generators", [])
-        self.counters = self.counters.union(*map(_find_counters, loops))
-        result = map_children(node, self.visit)
-        self.rows, self.counters = outer
-        if isinstance(result, ast.Subscript) and isinstance(result.ctx, ast.Load):
-            result = self._take_row(result)
-        return node if result is node else mark(result, node)
-
-    def _take_row(self, node: ast.Subscript) -> ast.expr:
-        match node.slice:
-            case ast.Tuple([ast.Name(id=name), *rest]) if name in self.counters:
-                if any(_is_cut(part) for part in rest):
-                    index = ast.Tuple(rest, ast.Load()) if len(rest) > 1 else rest[0]
-                    of_row = mark(ast.Subscript(node.value, load(name), ast.Load()), node, "row")
-                    return ast.Subscript(of_row, index, ast.Load())
-        whole = isinstance(node.slice, ast.Tuple)
-        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        for dim, index in enumerate(indices):
-            match index:
-                case ast.Slice(ast.Name(id=name), ast.BinOp(ast.Name(id=again), ast.Add(), more)):
-                    is_one = isinstance(more, ast.Constant) and more.value == 1
-                case _:
-                    continue
-            of = (ast.unparse(node.value), dim)
-            sliced = all(isinstance(before, ast.Slice) for before in indices[:dim])
-            if name != again or not is_one or not sliced or self.rows.get(name) != of:
-                continue
-            taken = [*indices[:dim], load(name), *indices[dim + 1 :]]
-            at = ast.Tuple(taken, ast.Load()) if whole else load(name)
-            row = mark(ast.Subscript(node.value, at, ast.Load()), node, "row")
-            return method(row, "unsqueeze", ast.Constant(dim))
-        return node
-
-
-def _find_counters(loop: ast.For | ast.comprehension) -> set[str]:
-    """The variable of a loop that counts, if its body does not bind it."""
-    match loop.target, loop.iter:
-        case (ast.Name(id=name), ast.Call(ast.Name(id="range"))) | (
-            ast.Tuple([ast.Name(id=name), _]),
-            ast.Call(ast.Name(id="enumerate")),
-        ):
-            return {name} - (_find_rebound(loop) if isinstance(loop, ast.For) else set())
-    return set()
-
-
-def _is_cut(part: ast.expr) -> bool:
-    """Whether a slice ends where an expression says."""
-    ends = (part.lower, part.upper) if isinstance(part, ast.Slice) else ()
-    return any(not isinstance(end, ast.Constant | ast.UnaryOp | None) for end in ends)
-
-
-def _find_rebound(loop: ast.For) -> set[str]:
-    """Names that the body of a loop binds."""
-    names = [n for statement in loop.body for n in ast.walk(statement) if isinstance(n, ast.Name)]
-    return {name.id for name in names if not isinstance(name.ctx, ast.Load)}
-
-
-def _find_numbered(over: ast.expr) -> tuple[str, int] | None:
-    """The tensor and the dim that a loop counts through: `range(x.shape[0])`, `range(len(x))`."""
-    match over:
-        case ast.Call(ast.Name(id="range"), [*first, count], []) if all(
-            isinstance(s, ast.Constant) and isinstance(s.value, int) and s.value >= 0 for s in first
-        ):
-            if len(first) > 1:
-                return None
-        case _:
-            return None
-    match count:
-        case ast.Call(ast.Name(id="len"), [of], []):
-            return ast.unparse(of), 0
-        case ast.Subscript(ast.Attribute(of, "shape"), ast.Constant(int(dim))) | ast.Call(
-            ast.Attribute(of, "size"), [ast.Constant(int(dim))], []
-        ):
-            return ast.unparse(of), dim
-    return None
-
-
-__all__ = ["append_grown", "append_in_order", "cut_pieces", "list_deques", "take_rows"]
+__all__ = ["append_grown", "append_in_order", "cut_pieces", "list_deques"]

@@ -277,7 +277,7 @@ class Loops:
     def _cuts(self: Any, node: ast.stmt) -> bool:
         """Whether a loop cuts tensors where numbers of tensors tell."""
         notes = (self.facts.notes.get(find_site(inner), ("",)) for inner in ast.walk(node))
-        return any(note[0] == "cut" for note in notes)
+        return any(note[0] in ("cut", "row_cut") for note in notes)
 
     def _start(self: Any, name: str, facts: Iteration, cuts: bool = False) -> ast.expr:
         """The start of a carried name before the first iteration, as a tensor of its kind.
@@ -301,7 +301,8 @@ class Loops:
                 return method(load(name), "clone")
             return load(name) if start.is_contiguous else method(load(name), "contiguous")
         if start.kind == "none" and name in self.compared:
-            raise CannotRewrite(f"`{name}` is None before the loop, and compared in it")
+            reason = f"`{name}` is None before the loop, and compared in it"
+            raise Unequal(reason, None, "none", name)
         fill = load(name) if start.is_number else None
         if start.kind not in ("undefined", "none") and not start.is_number:
             raise CannotRewrite(f"`{name}` is not a tensor before the loop")
@@ -524,6 +525,8 @@ _COPIES = {
 
 def _copy(name: str, facts: Iteration) -> ast.expr:
     """A carried value that shares no memory with another."""
+    if facts.after.get(name, Value("undefined")).is_number:
+        return call("torch.as_tensor", load(name))
     layout = facts.start.get(name, Value("undefined")).layout
     return parse_expression(_COPIES.get(layout, "{}.clone()").format(name))
 

@@ -30,7 +30,6 @@ from export_engine.fixes.rewrite.listed import (
     append_in_order,
     cut_pieces,
     list_deques,
-    take_rows,
 )
 from export_engine.fixes.rewrite.lower import Lowering
 from export_engine.fixes.rewrite.normalize import Normal
@@ -195,7 +194,7 @@ def _probe(
         function, trial = loop_with_mask(function)
         for how, name in sorted(apart):
             function = _APART[how](function, name)
-        function = take_rows(name_parts(list_deques(function)))
+        function = name_parts(list_deques(function))
         function = cut_pieces(append_in_order(loop_over_all(function)))
         names = Names(function.node)
         normal = Normal(function, names, _may_be_staged, is_probed=True, splits=splits)
