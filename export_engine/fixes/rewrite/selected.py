@@ -45,7 +45,7 @@ def _find_changes(body: Block, loop: ast.For, name: str) -> dict[int, Block]:
         if not isinstance(maker, ast.Assign) or len(maker.targets) != 1 or len(uses) != 1:
             return {}
         rows = maker.value
-    pair = _find_mask(rows)
+    pair = find_mask(rows)
     is_read = any(
         isinstance(n, ast.Name) and n.id == name
         for statement in body[body.index(loop) + 1 :]
@@ -72,22 +72,24 @@ def _find_changes(body: Block, loop: ast.For, name: str) -> dict[int, Block]:
     return groups
 
 
-def _find_mask(rows: ast.expr) -> tuple[ast.expr, bool] | None:
+def find_mask(rows: ast.expr) -> tuple[ast.expr, bool] | None:
     """The mask whose indices are gone through, and whether each is a number and not a row of it."""
     match rows:
-        case ast.Call(ast.Attribute(of, "flatten" | "tolist"), []):
-            mask = _find_mask(of)
+        case ast.Call(
+            ast.Attribute(of, "flatten" | "tolist" | "squeeze" | "view" | "reshape"),
+            [] | [ast.UnaryOp()] | [ast.Constant(value=1)],
+        ):
+            mask = find_mask(of)
             return (mask[0], True) if mask else None
-        case ast.Call(ast.Attribute(of, "squeeze" | "view" | "reshape"), [ast.UnaryOp()]):
-            mask = _find_mask(of)
-            return (mask[0], True) if mask else None
-        case ast.Subscript(ast.Call(ast.Attribute(of, "nonzero"), [], [keyword]), ast.Constant(0)):
-            return (of, True) if keyword.arg == "as_tuple" else None
-        case ast.Subscript(ast.Call(ast.Attribute(ast.Name("torch"), "where"), [of]), _):
+        case ast.Subscript(
+            ast.Call(ast.Attribute(ast.Name("torch"), "where"), [of], [])
+            | ast.Call(ast.Attribute(of, "nonzero"), [], [ast.keyword(arg="as_tuple")]),
+            ast.Constant(0),
+        ):
             return of, True
-        case ast.Call(ast.Attribute(ast.Name("torch"), "nonzero"), [of], []):
-            return of, False
-        case ast.Call(ast.Attribute(of, "nonzero"), [], []):
+        case ast.Call(ast.Attribute(ast.Name("torch"), "nonzero"), [of], []) | ast.Call(
+            ast.Attribute(of, "nonzero"), [], []
+        ):
             return of, False
     return None
 

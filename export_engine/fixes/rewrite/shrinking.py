@@ -26,6 +26,7 @@ from export_engine.fixes.rewrite.form import (
     load,
     mark,
 )
+from export_engine.fixes.rewrite.selected import find_mask
 
 NO_ELEMENT = "stack expects a non-empty TensorList"
 """Begins the error of `torch.stack([])`."""
@@ -304,17 +305,9 @@ class _Masked:
 
 
 def _find_test(node: ast.expr) -> ast.expr | None:
-    """The test of `torch.where(t)[0]`, and of `nonzero` in one dim; None for another value."""
-    match node:
-        case ast.Subscript(ast.Call(ast.Attribute(ast.Name("torch"), "where"), [test], []), at):
-            return test if ast.unparse(at) == "0" else None
-        case ast.Call(ast.Attribute(ast.Call(function, values), "squeeze" | "view" | "flatten")):
-            match function, values:
-                case ast.Attribute(ast.Name("torch"), "nonzero"), [test]:
-                    return test
-                case ast.Attribute(test, "nonzero"), []:
-                    return test
-    return None
+    """The test of whose indices a value is made; None for another value."""
+    pair = find_mask(node)
+    return pair[0] if pair is not None and pair[1] else None
 
 
 def _begins(statement: ast.AST, name: str) -> bool:
