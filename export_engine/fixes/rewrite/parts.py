@@ -249,7 +249,7 @@ class _Present:
 
     def _find_unsafe(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes that read the name without a test before whether it has a value."""
-        if self._as_question(node) is not None:
+        if self._as_question(node) is not None or self._as_equality(node) is not None:
             return
         parts = list(ast.iter_child_nodes(node))
         if isinstance(node, ast.BoolOp) and self._as_question(node.values[0]) is isinstance(
@@ -271,6 +271,16 @@ class _Present:
             case ast.Compare(ast.Name(id=name), [how], [ast.Constant(value=None)]):
                 if name == self.name and isinstance(how, ast.Is | ast.IsNot):
                     return isinstance(how, ast.IsNot)
+        return None
+
+    def _as_equality(self, node: ast.AST) -> bool | None:
+        """Whether a test is that the name differs from a plain value; None for other tests."""
+        match node:
+            case ast.Compare(left, [ast.Eq() | ast.NotEq() as how], [right]):
+                sides = [side.id if isinstance(side, ast.Name) else "" for side in (left, right)]
+                is_plain = all(isinstance(e, ast.Name | ast.Constant) for e in (left, right))
+                if is_plain and sides.count(self.name) == 1:
+                    return isinstance(how, ast.NotEq)
         return None
 
     def _statement(self, node: ast.stmt) -> list[ast.stmt]:
@@ -304,10 +314,14 @@ class _Present:
 
     def visit(self, node: ast.AST) -> Any:
         """A node: the same object where nothing in it changes."""
-        question = self._as_question(node)
+        question, asked = self._as_question(node), load(self.flag)
+        if (differs := self._as_equality(node)) is not None:
+            assert isinstance(node, ast.Compare)
+            absent = mark(ast.UnaryOp(ast.Not(), asked), node, "absent")
+            first, how = (absent, ast.Or()) if differs else (asked, ast.And())
+            return mark(ast.BoolOp(how, [first, node]), node, "present")
         if question is None:
             return change_children(node, self.visit)
-        asked = load(self.flag)
         return asked if question else mark(ast.UnaryOp(ast.Not(), asked), node, "absent")
 
 

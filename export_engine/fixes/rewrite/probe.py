@@ -647,6 +647,9 @@ class Probe(Elements):
             self.facts.notes[site] = ("form", f"{moved}.flatten({dim}, {dim + 1})")
             return values.movedim(0, dim).flatten(dim, dim + 1) if dim else values.flatten(0, 1)
         if name == "tensor":
+            may_be_empty = isinstance(rows, Masked) or rows.is_masked
+            if may_be_empty and not keywords and not values.dtype.is_floating_point:
+                raise CannotRewrite("the dtype of torch.tensor depends on whether a list is empty")
             self.facts.notes[site] = ("form", "$rows")
             return values
         if name == "sum" and _is_builtin(function) and not args:

@@ -47,3 +47,24 @@ class Untyped(nn.Module):
                 out.append(label)
             last = label
         return torch.tensor(out)
+
+
+@case(
+    "scores: time, _",
+    lambda: (F.one_hot(torch.tensor([0, 1, 1, 2, 0, 2, 2]), 4).float(),),
+    lambda: (torch.tensor([[1.0, 0.0, 0.0, 0.0]]),),
+    lambda: (torch.tensor([[0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]),),
+    lambda: (F.one_hot(torch.tensor([0, 0, 3, 3, 1, 3]), 4).float(),),
+)
+class NoneFirst(nn.Module):
+    """The first label follows none, and so differs from it."""
+
+    def forward(self, scores: torch.Tensor) -> torch.Tensor:
+        out, last = [], None
+        for label in scores.argmax(-1).tolist():
+            if label == last:
+                continue
+            last = label
+            if label != 0:
+                out.append(label)
+        return torch.tensor(out, dtype=torch.long)
