@@ -35,6 +35,7 @@ from export_engine.fixes.code.try_edit import (
     make_edit,
     offer_edit,
     runs,
+    try_and_offer,
     try_edit,
 )
 from export_engine.fixes.try_fixes import read_failure, tell
@@ -92,13 +93,11 @@ def _assume_branch(attempt: Failed, request: Request, diagnosis: Diagnosis) -> F
         if not runs(request.with_edit(edit)):
             continue  # the example takes the other branch
         condition = " and ".join(asked for asked, _ in checks)
-        tell(f"assuming {condition}")
-        fix = offer_edit(
+        fix = try_and_offer(
             attempt,
             edit,
-            try_edit(request, edit),
+            f"Assume `{condition}`",
             bounds="never",
-            title=f"Assume `{condition}`",
             why="The example takes this branch. The program asserts at run time that every input "
             "does.",
             gives_up=f"The program rejects inputs for which `{condition}` does not hold.",

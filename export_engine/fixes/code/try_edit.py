@@ -26,7 +26,13 @@ from export_engine.defects import log_internal_error
 from export_engine.diagnose import counts_gradients_wrong, diagnose
 from export_engine.fixes import assumptions, dim_names, export_options, shapes
 from export_engine.fixes.code.text_edits import CannotRewrite, Rewritten
-from export_engine.fixes.try_fixes import both_titles, list_problems, read_failure, try_request
+from export_engine.fixes.try_fixes import (
+    both_titles,
+    list_problems,
+    read_failure,
+    tell,
+    try_request,
+)
 from export_engine.in_eager import allows_any, calls_without
 from export_engine.source import Location, Stack, original_file
 from export_engine.traced_sizes import ShapeViolation
@@ -194,6 +200,14 @@ def offer_edit(
     if within is None:
         return fix if goes_on else None
     return _beyond_bounds(attempt, with_bounds(fix, within))
+
+
+def try_and_offer(attempt: Failed, edit: Edit, title: str, **fields: Any) -> Fix | None:
+    """The fix of an edit, tried, as `offer_edit`; says what is tried."""
+    tell(title)
+    return offer_edit(
+        attempt, edit, try_edit(read_failure(attempt)[0], edit), title=title, **fields
+    )
 
 
 def make_fix(request: Request, edit: Edit, found: Attempt | None, **fields: Any) -> Fix:

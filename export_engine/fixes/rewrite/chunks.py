@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
+from export_engine.attempt import Failed, Fix, Kind, text_in_effect
 from export_engine.fixes.code.text_edits import CannotRewrite, Piece, Rewritten, Source
-from export_engine.fixes.code.try_edit import make_edit, offer_edit, stacks_of, try_edit
-from export_engine.fixes.try_fixes import read_failure, tell
+from export_engine.fixes.code.try_edit import make_edit, stacks_of, try_and_offer
+from export_engine.fixes.try_fixes import read_failure
 from export_engine.in_eager import RAISES, agrees
 from export_engine.source import Location
 
@@ -24,6 +24,7 @@ _WHY = (
     "The chunks only limit memory use. Without them the size stays dynamic. Checked against "
     "eager on inputs of several chunks."
 )
+_COSTS = "All chunks are in memory at once."
 _NO_CHUNKS = "that line does not split a tensor into chunks"
 _MADE = re.compile(r"\.(split|chunk)\(|\brange\(0\b")
 """What is in the text of a function that makes chunks."""
@@ -50,7 +51,8 @@ def suggest_chunks(attempt: Failed) -> Iterator[Fix]:
             edit, probe = (make_edit(place.file, text, t) for t in texts)
             if not agrees(request, edit, (probe,)):
                 continue
-            fix = _fix(attempt, edit, place.line + at - line)
+            title = f"Compute the chunks of line {place.line + at - line} at once"
+            fix = try_and_offer(attempt, edit, title, why=_WHY, gives_up=_COSTS)
             if fix is not None:
                 yield fix
                 return
@@ -81,15 +83,6 @@ def _chunks(text: str, line: int) -> Iterator[tuple[int, AtOnce]]:
     for at in sorted(heads):
         with suppress(CannotRewrite):
             yield at, without_chunks(text, at)
-
-
-def _fix(attempt: Failed, edit: Edit, line: int) -> Fix | None:
-    """The fix that an edit is, by itself or with bounds of the sizes; None if it leads nowhere."""
-    title = f"Compute the chunks of line {line} at once"
-    tell(title)
-    gives_up = "All chunks are in memory at once."
-    result = try_edit(read_failure(attempt)[0], edit)
-    return offer_edit(attempt, edit, result, title=title, why=_WHY, gives_up=gives_up)
 
 
 def without_chunks(text: str, line: int) -> AtOnce:

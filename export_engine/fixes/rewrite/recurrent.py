@@ -21,8 +21,8 @@ from export_engine.fixes.code.text_edits import (
     last_name,
     spans,
 )
-from export_engine.fixes.code.try_edit import find_fixing_places, make_edit, offer_edit, try_edit
-from export_engine.fixes.try_fixes import read_failure, tell
+from export_engine.fixes.code.try_edit import find_fixing_places, make_edit, try_and_offer
+from export_engine.fixes.try_fixes import read_failure
 
 _KINDS = (Kind.LOOP_ON_DATA, Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE)
 _COSTS = "The program rejects length 0 and runs only on backends that support scan."
@@ -153,14 +153,10 @@ def suggest_recurrent_scan(attempt: Failed) -> Iterator[Fix | NoFix]:
                 yield NoFix(_UNROLLED.format(name=message, kind=kind, why=reason))
             continue
         what = what if whole else f"{what} on line {place.line}"
-        tell(f"rewriting the {what}")
-        edit = make_edit(place.file, text, rewritten)
-        result = try_edit(request, edit)
-        fix = offer_edit(
+        fix = try_and_offer(
             attempt,
-            edit,
-            result,
-            title=f"Rewrite the {what} as a {'masked ' if costs else ''}scan",
+            make_edit(place.file, text, rewritten),
+            f"Rewrite the {what} as a {'masked ' if costs else ''}scan",
             why="scan keeps one step as a subgraph and runs it for each element, so the length "
             "stays dynamic.",
             gives_up=f"{_COSTS}{costs}",
