@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,19 @@ from export_engine.fixes import apply_fixes, examples, registered, specs
 from export_engine.registrations import Registered
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import deregister_container, left_out, missing_object_dicts
+
+from ..fixes.cases.inputs import (
+    Batch,
+    Fails,
+    GivesLevels,
+    Layer,
+    Levels,
+    Makes,
+    Memory,
+    Padded,
+    TakesBatch,
+    target,
+)
 
 both_modes = pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
 
@@ -50,64 +62,14 @@ def good(attempt: Attempt) -> Exported:
 def _registries_as_before() -> Iterator[None]:
     yield
     for cls in set(pytree.SUPPORTED_NODES):
-        if cls.__module__ == __name__ or cls.__module__ == "transformers.cache_utils":
+        if cls.__module__ in (__name__, Memory.__module__, "transformers.cache_utils"):
             deregister_container(cls)
-
-
-class Layer:
-    __slots__ = ("__hidden", "steps", "values")
-
-    def __init__(self, values: torch.Tensor) -> None:
-        self.values = values
-        self.steps = 0
-        self.__hidden = "kept"
-
-
-class Memory:
-    def __init__(self, *values: torch.Tensor) -> None:
-        self.layers = [Layer(each) for each in values]
-        self.names = {"first": "a"}
-        self.dtype = torch.float32
-
-    def grow(self, x: torch.Tensor) -> None:
-        self.names["first"] = "b"
-        for layer in self.layers:
-            layer.steps += 1
-            layer.values = torch.cat([layer.values, x])
-
-
-@dataclass
-class Batch:
-    x: torch.Tensor
-    scale: float = 2.0
-    mask: torch.Tensor | None = None
-
-
-@dataclass
-class Padded:
-    x: torch.Tensor
-    length: int = dataclasses.field(init=False, default=0)
-
-    def __post_init__(self) -> None:
-        self.x = self.x + 1
-        self.length = 7
 
 
 class Remembers(nn.Module):
     def forward(self, x: torch.Tensor, memory: Memory) -> Any:
         memory.grow(x)
         return sum(layer.values.sum() for layer in memory.layers), memory
-
-
-class Makes(nn.Module):
-    def forward(self, x: torch.Tensor) -> Any:
-        return {"made": Memory(x.sin(), x.cos()), "x": x + 1}
-
-
-class TakesBatch(nn.Module):
-    def forward(self, batch: Any) -> torch.Tensor:
-        scale = getattr(batch, "scale", 1.0)
-        return batch.x * scale
 
 
 def returns_objects(strict: bool) -> None:
@@ -211,19 +173,9 @@ def test_a_program_with_a_container_is_saved_and_loaded(tmp_path: Any) -> None:
     assert made.dtype is torch.float32
 
 
-class Other:
-    def __init__(self, values: torch.Tensor) -> None:
-        self.values = values
-
-
 @both_modes
 @pytest.mark.slow
 def test_a_class_that_turns_up_later_in_a_known_container_is_not_overlooked(strict: bool) -> None:
-    def target(x: torch.Tensor) -> Memory:
-        memory = Memory(x.sin())
-        memory.layers.append(Other(x.cos()))  # type: ignore[arg-type]
-        return memory
-
     first = failed(Makes(), torch.randn(5, 2), strict=strict)
     good(apply_fixes(first, [only_fix(first, registered.suggest_registrations)]))
     attempt = failed(target, torch.randn(5, 2), strict=strict)
@@ -232,10 +184,6 @@ def test_a_class_that_turns_up_later_in_a_known_container_is_not_overlooked(stri
 
 
 def test_a_container_is_forgotten_when_the_export_fails() -> None:
-    class Fails(nn.Module):
-        def forward(self, batch: Batch) -> torch.Tensor:
-            return batch.x if batch.x.sum() > 0 else -batch.x
-
     attempt = failed(Fails(), Batch(torch.randn(4, 2)))
     assert isinstance(
         apply_fixes(attempt, [only_fix(attempt, registered.suggest_registrations)]), Failed
@@ -287,24 +235,6 @@ def test_a_dict_whose_items_are_attributes_is_registered(cls: Any) -> None:
     assert attempt.diagnosis.kind is Kind.UNKNOWN_INPUT_TYPE  # it runs in eager on a copy, too
 
     good(apply_fixes(attempt, [only_fix(attempt, registered.suggest_registrations)]))
-
-
-class Levels(OrderedDict[str, Any]):
-    """With attributes of its own beside its items."""
-
-    def __init__(self, items: Any, stride: int, mask: Any = None) -> None:
-        super().__init__(items)
-        self.stride = stride
-        self.mask = mask
-
-
-class GivesLevels(nn.Module):
-    def __init__(self, masked: bool = False) -> None:
-        super().__init__()
-        self.masked = masked
-
-    def forward(self, x: torch.Tensor) -> Any:
-        return Levels([("one", x * 2), ("two", x + 1)], 4, x > 0 if self.masked else None)
 
 
 @pytest.mark.slow
