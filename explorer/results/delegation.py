@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from explorer.results.shown_data import ShownData
 from explorer.session.session import FixError, Session
 from explorer.text.delegation_text import (
     delegation_lines,
@@ -15,7 +15,6 @@ from explorer.text.delegation_text import (
     table_lines,
 )
 from explorer.text.escape import harmless
-from explorer.text.validate_options import check_writable
 
 if TYPE_CHECKING:
     from export_engine.delegate import Delegated, DelegationBackend, DelegationFix
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from export_engine.record import DelegatedOp, Delegation, OpTable, Partition, TriedFix
 
 
-class DelegationResult:
+class DelegationResult(ShownData):
     """The ops that a backend takes. `print` it; the view colours the ops.
 
     `.outside` are the ops that it leaves, each with `reason`, `rule` and `place`; `.stage` is the
@@ -41,7 +40,7 @@ class DelegationResult:
         """
         self._session = session
         self._number = number
-        self.data = found
+        self.data: Delegation = found
         """All of it as plain data."""
         self.stage = stage
 
@@ -146,19 +145,6 @@ class DelegationResult:
         self.data = msgspec.structs.replace(self.data, fixes=fixes)
         _keep(self._session, self._number, self.data)
 
-    def to_json(self, path: str | Path) -> Path:
-        """Writes the delegation as JSON.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
-        import msgspec
-
-        file = Path(path)
-        check_writable(file)
-        file.write_bytes(msgspec.json.encode(self.data))
-        return file
-
     def __repr__(self) -> str:
         return harmless("\n".join(delegation_lines(self.data)))
 
@@ -173,7 +159,7 @@ class DelegationResult:
         return harmless(f"<pre>{head}</pre><table>{table}{rows}</table>")
 
 
-class OpTableResult:
+class OpTableResult(ShownData):
     """The ops that each backend can take. `print` it; nothing was lowered."""
 
     def __init__(self, table: OpTable) -> None:
@@ -182,7 +168,7 @@ class OpTableResult:
         Args:
             table: what each backend said.
         """
-        self.data = table
+        self.data: OpTable = table
         """The table as plain data."""
 
     def why(self, backend: str) -> dict[str, str]:
@@ -192,9 +178,6 @@ class OpTableResult:
 
     def __repr__(self) -> str:
         return harmless("\n".join(table_lines(self.data)))
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def delegate(

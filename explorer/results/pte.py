@@ -8,17 +8,17 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from explorer.results.shown_data import ShownData
 from explorer.text.attempt_text import cut, format_count, pair
 from explorer.text.escape import harmless
 from explorer.text.run_text import amount
-from explorer.text.validate_options import check_writable
 
 if TYPE_CHECKING:
     from export_engine.archive import LoweredOp
     from export_engine.pte import Placed, Plan, PteProgram, Timed
 
 
-class PteFile:
+class PteFile(ShownData):
     """The contents of a `.pte` file. `print` it; a notebook also shows its memory plan.
 
     Nothing in the file was run, and torch is not imported.
@@ -77,19 +77,6 @@ class PteFile:
             )
         ops = read_lowered_ops(etrecord, method) if etrecord is not None else {}
         return PteRun(plan, times, ops)
-
-    def to_json(self, path: str | Path) -> Path:
-        """Writes the contents as JSON.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
-        import msgspec
-
-        file = Path(path)
-        check_writable(file)
-        file.write_bytes(msgspec.json.encode(self.data))
-        return file
 
     def __repr__(self) -> str:
         return harmless("\n".join(pte_lines(self.path.name, self.data)))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.results.shown_data import ShownData
 from explorer.session.session import FixError, Session
 from explorer.text.escape import harmless
 from explorer.text.stages_text import (
@@ -15,7 +15,6 @@ from explorer.text.stages_text import (
     kernel_nodes,
     stages_lines,
 )
-from explorer.text.validate_options import check_writable
 from export_engine.plain_errors import WrongArgument
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from export_engine.stages import LineSet, LineTime, StagesDiff
 
 
-class StagesResult:
+class StagesResult(ShownData):
     """The stages of a program after export. `print` it; the view has them under Stages.
 
     `.kernel(name)` is one kernel, `.of(line)` lists the kernels of a line, and `.diff(other)`
@@ -41,7 +40,7 @@ class StagesResult:
             stages: of it.
         """
         self._record = record
-        self.data = stages
+        self.data: Stages = stages
         """The stages as plain data, joined with the Record by numbers of nodes."""
 
     @property
@@ -120,24 +119,8 @@ class StagesResult:
 
         return compare_stages(self.data, after.data, (self._record, after._record))
 
-    def to_json(self, path: str | Path) -> Path:
-        """Writes the stages as JSON, with the texts of graphs and generated code.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
-        import msgspec
-
-        file = Path(path)
-        check_writable(file)
-        file.write_bytes(msgspec.json.Encoder(enc_hook=list).encode(self.data))
-        return file
-
     def __repr__(self) -> str:
         return harmless("\n".join(stages_lines(self._record, self.data)))
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
 
 
 class KernelResult:
