@@ -78,12 +78,6 @@ class SymArgument(msgspec.Struct):
     as_bool: bool | None = None
 
 
-class OptionalTensor(msgspec.Struct):
-    """An OptionalTensorArgument: a tensor, or nothing."""
-
-    as_tensor: Named | None = None
-
-
 class Complex(msgspec.Struct):
     """A complex number."""
 

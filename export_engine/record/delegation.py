@@ -215,10 +215,6 @@ class Delegation(msgspec.Struct, frozen=True, kw_only=True):
         """Bytes that cross the edges of partitions."""
         return sum(partition.bytes_in + partition.bytes_out for partition in self.partitions)
 
-    def outside_of(self, origin: str) -> list[DelegatedOp]:
-        """The ops outside that an op of the program became."""
-        return [op for op in self.outside if op.origin == origin]
-
 
 class BackendAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Which ops of a program a backend can take."""

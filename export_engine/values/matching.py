@@ -18,19 +18,6 @@ GraphAt = tuple[int, int]
 _CALL = OPS.index("call_function")
 
 
-def pairs_of(record: Record, other: Record) -> dict[int, int]:
-    """Per node of a program's main graph, the node of the other's that gives the same value.
-
-    Args:
-        record: a program.
-        other: one that it was made from or is to agree with.
-
-    Raises:
-        ValueError: one of them has no graph.
-    """
-    return graph_pairs(record, other)[0].nodes
-
-
 class GraphPair(NamedTuple):
     """A graph of a program, and which of its nodes give the same values as which of another's."""
 
