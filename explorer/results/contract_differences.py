@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from explorer.session.entry import Entry
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from export_engine.record import Record
 
 _OF_CHECKS = ("aten._assert", "aten.sym_", "torch.sym_", "operator.")
+_ASSERT = "aten._assert_scalar.default"
 _TAKES_APART = "operator.getitem"
 """The function on Python values that also accepts tensors."""
 
@@ -43,8 +46,8 @@ class ContractDifferences:
 
     @property
     def ok(self) -> bool:
-        """Whether both export, with the same ops, ranges, rejections and assumptions."""
-        differences = self.ops or self.ranges or self.rejections or self.left_out
+        """Whether both export, with the same ops, ranges, checks, rejections and assumptions."""
+        differences = self.ops or self.ranges or self.checks or self.rejections or self.left_out
         return self.exported and not differences
 
     @property
@@ -56,7 +59,7 @@ class ContractDifferences:
 
     @property
     def ranges(self) -> dict[str, tuple[str, str]]:
-        """Sizes of inputs whose range is not the same in both, by place: `x.shape[0]`."""
+        """Sizes whose range is not the same in both, by place: `x.shape[0]`; `u0` of data."""
         one, other = _ranges(self.before), _ranges(self.after)
         places = dict.fromkeys([*one, *other])
         return {
@@ -64,6 +67,11 @@ class ContractDifferences:
             for place in places
             if one.get(place) != other.get(place)
         }
+
+    @property
+    def checks(self) -> list[str]:
+        """Conditions on data-dependent numbers that only one of the programs checks."""
+        return sorted(_find_checks(self.before) ^ _find_checks(self.after)) if self.exported else []
 
     def __str__(self) -> str:
         lines = [fold(f"{_form(self.before)}: {self.before.shapes}")]
@@ -81,6 +89,9 @@ class ContractDifferences:
         lines += [
             fold(f"  {place}: {one} → {other}") for place, (one, other) in self.ranges.items()
         ]
+        if self.checks:
+            text = ", ".join(f"`{condition}`" for condition in self.checks)
+            lines.append(fold(f"Only one form checks {text}."))
         lines.append(
             "Both forms reject the same sizes among those tried."
             if not self.rejections
@@ -127,10 +138,42 @@ def _ops(record: Record) -> Counter[str]:
     )
 
 
+def _find_checks(record: Record) -> set[str]:
+    """The asserted conditions on data-dependent numbers alone, by the numbers of `_number_data`.
+
+    Those on sizes of inputs are rejections, which the two forms check differently.
+    """
+    names = _number_data(record)
+    data = {at for at, symbol in enumerate(record.symbols) if symbol.name in names}
+    involved = {expression.text: expression.symbols for expression in record.expressions}
+    return {
+        re.sub(r"\w+", lambda word: names.get(word[0], word[0]), condition)
+        for condition in _find_asserted(record)
+        if involved.get(condition) and data.issuperset(involved[condition])
+    }
+
+
+def _find_asserted(record: Record) -> Iterator[str]:
+    from export_engine.source import items_of
+
+    for graph in record.graphs:
+        for node, target in enumerate(graph.target):
+            if target >= 0 and record.targets[target].name == _ASSERT:
+                for asked in items_of(graph.inputs, node):
+                    yield str(record.types[graph.type[asked]].value)
+
+
+def _number_data(record: Record) -> dict[str, str]:
+    """The data-dependent numbers by name, numbered as they come: `u0`."""
+    names = [symbol.name for symbol in record.symbols if symbol.is_from_data]
+    return {name: f"u{at}" for at, name in enumerate(names)}
+
+
 def _ranges(record: Record) -> dict[str, str]:
     from export_engine.record import interval
 
-    result = {}
+    names = _number_data(record)
+    result = {names[symbol.name]: symbol.range for symbol in record.symbols if symbol.is_from_data}
     for size in record.probe.inputs:
         if size.symbol < 0:
             result[size.text] = str(size.example)

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 from explorer.display.saving import make_suffix_error
 from explorer.exploration import Exploration
 from explorer.old_names import OldSetNames
+from explorer.session.given_program import entry_of, is_program
 from explorer.session.joined import JoinedSession
-from explorer.session.session import FixError
+from explorer.session.session import FixError, Session
 from explorer.text.escape import harmless
 from explorer.text.validate_options import check_writable
 from export_engine.plain_errors import WrongArgument
 
 if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+    from torch.fx import GraphModule
+
     from explorer.text.release_verdict import Release
     from export_engine.archive import ExportMetadata, HeldWeight
     from export_engine.attempt import Exported
@@ -32,6 +36,28 @@ if TYPE_CHECKING:
     from export_engine.verify import Verified
 
 
+def _make_explorations(programs: object, title: str) -> dict[str, Exploration]:
+    if not isinstance(programs, Mapping):
+        kind = type(programs).__name__
+        raise TypeError(f"Expected a dict of programs, got {kind}. Pass {{name: program}}.")
+    if not programs:
+        raise WrongArgument("A set needs at least one program.")
+    return {
+        name: _show(program, f"{title or 'program'}: {name}") for name, program in programs.items()
+    }
+
+
+def _show(program: Any, title: str) -> Exploration:
+    if isinstance(program, Exploration):
+        return program
+    if not is_program(program):
+        raise TypeError(
+            f"{type(program).__name__} is not a program. Pass an Exploration, an ExportedProgram "
+            "or a GraphModule: explorer.view opens a file, explorer.explore exports a model."
+        )
+    return Exploration(Session([entry_of(program, title)]))
+
+
 class Programs(Mapping[str, Exploration], OldSetNames):
     """A set of programs, in the order in which they are called first.
 
@@ -41,7 +67,7 @@ class Programs(Mapping[str, Exploration], OldSetNames):
 
     def __init__(
         self,
-        programs: Mapping[str, Exploration],
+        programs: Mapping[str, Exploration | ExportedProgram | GraphModule],
         *,
         title: str = "",
         links: Sequence[Link] = (),
@@ -54,7 +80,8 @@ class Programs(Mapping[str, Exploration], OldSetNames):
         """Make one; `explorer.explore_many` and `explorer.load` do.
 
         Args:
-            programs: by name, in the order in which they are called first.
+            programs: by name, in the order in which they are called first: an Exploration, an
+                ExportedProgram or a GraphModule.
             title: of the set.
             links: what example calls show to flow between them.
             facts: per program, what is known of its calls: fields of `programs.Component`.
@@ -65,10 +92,9 @@ class Programs(Mapping[str, Exploration], OldSetNames):
 
         Raises:
             ValueError: there is no program.
+            TypeError: it is not a mapping, or one of them is not a program.
         """
-        if not programs:
-            raise WrongArgument("A set needs at least one program.")
-        self._programs = dict(programs)
+        self._programs = _make_explorations(programs, title)
         self._title = title
         self._links = list(links)
         self._facts = {name: dict(fact) for name, fact in (facts or {}).items()}

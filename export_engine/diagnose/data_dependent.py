@@ -18,7 +18,7 @@ from export_engine.diagnose.facts import DataDependent, UnbackedSize
 from export_engine.diagnose.failing_line import Place, failing_place
 from export_engine.diagnose.size_reasons import gives_pieces
 from export_engine.diagnose.torch_messages import COUNTED, COUNTED_LATER, reads_in_vmap
-from export_engine.diagnose.value_origin import origin_of_symbol, origin_of_tensor
+from export_engine.diagnose.value_origin import is_drawn, origin_of_symbol, origin_of_tensor
 from export_engine.source import Question
 from export_engine.torch_internals import is_relation, is_truth_value, symbol_printer
 from export_engine.traced_sizes import find_unbacked_places, plain_text, symbol_names
@@ -30,7 +30,8 @@ def diagnose_data_dependent(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a data-dependent value."""
     unknown = find(attempt.error, "GuardOnDataDependentSymNode")
     if unknown is not None:
-        return _about_symbols(attempt, getattr(unknown, "cond", None))
+        condition = getattr(unknown, "cond", None)
+        return None if is_drawn(attempt, condition) else _about_symbols(attempt, condition)
     operator = find(
         attempt.error, "DataDependentOutputException", "DynamicOutputShapeException"
     ) and operator_of(attempt.error)

@@ -10,7 +10,7 @@ from export_engine.diagnose.explanations import graph_break_page
 from export_engine.diagnose.facts import GraphBreak
 from export_engine.diagnose.failing_line import chain, failing_place
 from export_engine.diagnose.torch_messages import explanation, hints, plain
-from export_engine.diagnose.value_origin import find_last_traced
+from export_engine.diagnose.value_origin import find_last_traced, is_drawn
 from export_engine.source import parse_stack_trace
 from export_engine.torch_internals import node_that_failed
 from export_engine.traced_sizes import symbol_names
@@ -47,14 +47,23 @@ _WITHOUT_BREAK = {
     "add additional input during export": "it draws a number with Python's `random`, which "
     "strict mode would make an input of the program",
     "byte Variables are valid indices": "one of several indices is data-dependent",
+    "call Tensor.requires_grad_()": "inside of a torch.func transform, it reads a parameter or a "
+    "buffer that was not read before",
 }
 """Failures of strict mode without a graph break: torch's message, and ours."""
+_DRAWS = (
+    "it draws a random number with NumPy, and Python needs its value, which is unknown while "
+    "tracing"
+)
 
 
 def diagnose_missing_break(attempt: Failed) -> Diagnosis | None:
     """Diagnoses what TorchDynamo refuses with an error that has no page."""
     text = message(cause(attempt.error))
     reason = next((sentence for words, sentence in _WITHOUT_BREAK.items() if words in text), "")
+    unknown = find(attempt.error, "GuardOnDataDependentSymNode")
+    if unknown is not None and is_drawn(attempt, getattr(unknown, "cond", None)):
+        reason = _DRAWS
     if not reason or attempt.request is None or not attempt.request.strict:
         return None
     place = failing_place(attempt.error)

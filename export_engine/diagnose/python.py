@@ -28,6 +28,7 @@ from export_engine.diagnose.torch_messages import (
 from export_engine.source import Stack, parse_stack_trace
 from export_engine.torch_internals import is_raised_in
 
+_NO_EQUIVALENT = "attempted to trace numpy function unsupported by PyTorch"
 _DATA_BREAKS = ("Failed to mutate tensor data attribute",)
 
 
@@ -39,10 +40,15 @@ def diagnose_numpy(attempt: Failed) -> Diagnosis | None:
     if not in_break and not any(words in text for words in NUMPY_REFUSED):
         return None
     place = failing_place(attempt.error)
-    called = f"`{place.text}`" if place.text else "This line"
+    if broken == _NO_EQUIVALENT:
+        called = f"`{place.text}`" if place.text else "this line"
+        sentence = rules.Numpy.NO_EQUIVALENT(called=called)
+    else:
+        called = f"`{place.text}`" if place.text else "This line"
+        sentence = rules.Numpy.SENTENCE(called=called)
     return Diagnosis(
         kind=Kind.NUMPY,
-        sentence=rules.Numpy.SENTENCE(called=called),
+        sentence=sentence,
         why=rules.Numpy.WHY(),
         stack=place.stack,
         span=place.span,

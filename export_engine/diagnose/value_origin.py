@@ -21,12 +21,21 @@ from export_engine.trace import SymbolBirth
 _MOST = 3
 
 
+def is_drawn(attempt: Failed, condition: Any) -> bool:
+    """Whether one of the numbers of a condition is a random number of NumPy's."""
+    return any(birth.is_drawn for birth in _find_births(attempt, condition))
+
+
+def _find_births(attempt: Failed, condition: Any) -> list[SymbolBirth]:
+    wanted = {str(symbol) for symbol in getattr(condition, "free_symbols", ())}
+    return [b for b in attempt.recording.births if str(b.symbol) in wanted and not b.source]
+
+
 def origin_of_symbol(
     attempt: Failed, condition: Any, names: Mapping[str, str], place: Place
 ) -> tuple[Related, ...]:
     """Where the numbers of a condition were computed."""
-    wanted = {str(symbol) for symbol in getattr(condition, "free_symbols", ())}
-    births = [b for b in attempt.recording.births if str(b.symbol) in wanted and not b.source]
+    births = _find_births(attempt, condition)
     return tuple(
         Related(f"computes {_describe_birth(birth, names)}", birth.stack)
         for birth in births[:_MOST]

@@ -96,15 +96,22 @@ def _check_state_changes(exported: Exported, caches: bool) -> Iterator[Finding]:
     files = source_files(numbered, find_reached_code(exported), is_own, in_eval_mode(exported))
     told: set[tuple[str, int]] = set()
     for names in (sure, unsure) if unsure else (sure,):
-        calls = names is sure
+        calls = _list_calls(exported) if names is sure else frozenset()
         numbers = Momentary(files, partial(_is_source, names & counted, calls))
         decisions = Momentary(files, partial(_is_source, names, calls))
         for file in files:
             findings = [*_numbers(file, numbers, lines.get(file.path, {}))] if numbers.any else []
             for finding in (*findings, *_branches(file, decisions)):
-                if calls or finding.stack[-1][:2] not in told:
+                if names is sure or finding.stack[-1][:2] not in told:
                     told.add(finding.stack[-1][:2])
-                    yield finding if calls else _lower_severity(finding)
+                    yield finding if names is sure else _lower_severity(finding)
+
+
+def _list_calls(exported: Exported) -> frozenset[str]:
+    """The calls whose value tracing bakes in; strict mode draws NumPy's numbers with ops."""
+    if exported.request is None or not exported.request.strict:
+        return _CALLS
+    return frozenset(call for call in _CALLS if not call.startswith(("np.", "numpy.")))
 
 
 def _last(change: Change) -> str:
@@ -118,10 +125,10 @@ def _lower_severity(finding: Finding) -> Finding:
     )
 
 
-def _is_source(changed: set[str], calls: bool, file: SourceFile, node: ast.AST) -> bool:
+def _is_source(changed: set[str], calls: frozenset[str], file: SourceFile, node: ast.AST) -> bool:
     match node:
         case ast.Call(func=function):
-            return calls and file.qualify(function) in _CALLS
+            return bool(calls) and file.qualify(function) in calls
         case ast.Attribute(value=owner, attr=name, ctx=ast.Load()) if name in changed:
             return not hasattr(torch.Tensor, name) or _is_self(owner)
     return False

@@ -36,6 +36,10 @@ class Numpy(Rule, kind=Kind.NUMPY):
         "{called} converts a tensor to NumPy, which needs values, and fake tensors have none.",
         called="`x.numpy()`",
     )
+    NO_EQUIVALENT = Sentence(
+        "Strict mode cannot trace {called}: torch has no equivalent of this NumPy function.",
+        called="`np.random.permutation(4)`",
+    )
     WHY = Sentence(
         "NumPy functions are not ATen ops, so they cannot be captured in the graph. torch has "
         "equivalents of most of them; strict mode can translate some."

@@ -130,8 +130,9 @@ def births(into: Recording) -> Iterator[None]:
         def log(self: Any, prefix: str, symbol: Any, *args: Any, **kwargs: Any) -> Any:
             with torch_has.LOG_UNBACKED.tolerate(into):
                 source = _source_name(args[1]) if len(args) > 1 and args[1] is not None else ""
+                stack = () if source else _stack_in_any_mode()
                 items.add(symbol)
-                into.add_birth(SymbolBirth(symbol, source, () if source else _stack_in_any_mode()))
+                into.add_birth(SymbolBirth(symbol, source, stack, is_drawn=_draws_for_numpy()))
             return original(self, prefix, symbol, *args, **kwargs)
 
         return log
@@ -267,6 +268,18 @@ def _asking_op() -> str:
             text = "torch._check"
         frame = frame.f_back
     return text
+
+
+def _draws_for_numpy() -> bool:
+    """Whether torch is running a function of `numpy.random`, as Dynamo has it do."""
+    frame: FrameType | None = sys._getframe(2)
+    for _ in range(_MOST_FRAMES):
+        if frame is None or frame.f_code is _EXPORT:
+            return False
+        if frame.f_globals.get("__name__") == "torch._numpy.random":
+            return True
+        frame = frame.f_back
+    return False
 
 
 _EXPORT = torch.export.export.__code__

@@ -73,15 +73,23 @@ def transforms_left() -> Iterator[None]:
     """Leaves the transforms of `torch.func` in which a failed trace ended.
 
     torch keeps their levels on a stack of the thread, and a trace that fails inside may leave its
-    own there; then `torch.randn` and more refuse to run, as they do inside of `torch.vmap`.
+    own there; then `torch.randn` and more refuse to run, as they do inside of `torch.vmap`. It may
+    also leave hooks on saved tensors refused; then checkpointing raises.
     """
-    capability = torch_has.TRANSFORM_DEPTH and torch_has.LEAVE_TRANSFORMS
-    depth = torch_has.TRANSFORM_DEPTH.value() if capability else 0
+    levels = torch_has.TRANSFORM_DEPTH and torch_has.LEAVE_TRANSFORMS
+    hooks = torch_has.REFUSES_HOOKS and torch_has.REFUSE_HOOKS and torch_has.ALLOW_HOOKS
+    depth = torch_has.TRANSFORM_DEPTH.value() if levels else 0
+    refused = torch_has.REFUSES_HOOKS.value() if hooks else None
     try:
         yield
     finally:
-        if capability:
+        if levels:
             torch_has.LEAVE_TRANSFORMS.value(depth)
+        if hooks and torch_has.REFUSES_HOOKS.value() != refused:
+            if refused is None:
+                torch_has.ALLOW_HOOKS.value()
+            else:
+                torch_has.REFUSE_HOOKS.value(refused)
 
 
 @undone

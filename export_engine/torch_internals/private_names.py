@@ -231,6 +231,11 @@ LEAVE_TRANSFORMS = Capability(
     "torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth", _LEVELS
 )
 
+_AUTOGRAD = "torch._C._autograd._saved_tensors_hooks_"
+REFUSES_HOOKS = Capability(f"{_AUTOGRAD}get_disabled_error_message", _LEVELS, takes="")
+REFUSE_HOOKS = Capability(f"{_AUTOGRAD}disable", _LEVELS)
+ALLOW_HOOKS = Capability(f"{_AUTOGRAD}enable", _LEVELS, takes="")
+
 BUFFER_HOOKS = Capability(
     "torch.nn.modules.module._global_buffer_registration_hooks",
     "torch before 2.12 may leave its own hook on modules if an export fails.",

@@ -50,6 +50,8 @@ class SymbolBirth:
     source: str
     """torch's name for the input dim it stands for; empty for a value computed from data."""
     stack: Stack
+    is_drawn: bool = False
+    """Whether it is a random number of NumPy's, which strict mode draws with torch."""
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,10 @@ import copy
 from copy import copy as duplicate
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from numpy.random import uniform
 
 import explorer
 from export_engine.source import find_last_frame, source_line
@@ -198,3 +200,48 @@ def test_a_program_of_a_set_is_named_by_the_set(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(__main__, "mine", kit, raising=False)
     assert "→ mine['one'].verify(); mine['one'].run()" in str(kit.release_report())
     assert "mine['one'].verify()" in [each.command for each in kit["one"].release_report().items]
+
+
+class DrawsANumber(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * np.random.rand()
+
+
+class DrawsInABranch(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + 1 if uniform(0, 1) < 0.5 else x * 2
+
+
+class Permutes(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[np.random.permutation(3)]
+
+
+class MapsALayer(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.vmap(lambda row: self.layer(row) * 2)(x)
+
+
+@pytest.mark.parametrize(
+    ("model", "called", "said"),
+    [
+        (DrawsANumber, "np.random.rand()", "it draws a random number with NumPy"),
+        (DrawsInABranch, "uniform(0, 1)", "it draws a random number with NumPy"),
+        (Permutes, "np.random.permutation(3)", "torch has no equivalent of this NumPy function"),
+        (MapsALayer, "self.layer(row)", "it reads a parameter or a buffer that was not read"),
+    ],
+)
+def test_what_strict_mode_refuses_is_not_said_to_be_read_from_a_tensor(
+    model: type[torch.nn.Module], called: str, said: str
+) -> None:
+    ex = explorer.explore(model(), (torch.randn(3, 3),), strict=True)
+    failure = ex.record.failure
+    assert failure is not None
+    assert failure.sentence.startswith("Strict mode cannot trace ")
+    assert f"`{called}`" in failure.sentence
+    assert said in failure.sentence
+    assert "Export in non-strict mode" in [fix.title for fix in failure.fixes]

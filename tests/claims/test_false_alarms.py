@@ -6,6 +6,7 @@ import functools
 import linecache
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -522,3 +523,16 @@ def test_a_function_that_a_flag_keeps_from_running_decides_nothing() -> None:
     assert findings_of(AsksIfAFlagLetsIt(careful=False), torch.ones(3)) == ()
     (finding,) = findings_of(AsksIfAFlagLetsIt(careful=True), torch.ones(3))
     assert finding.kind is Kind.OUTSIDE_VALUE
+
+
+class DrawsRows(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * np.random.rand(3)[0]
+
+
+def test_a_number_that_strict_mode_draws_with_an_op_is_not_baked_in() -> None:
+    attempt = capture(Request(target=DrawsRows(), args=(X,), strict=True))
+    assert isinstance(attempt, Exported), attempt
+    found = find_findings(attempt, describe(attempt))
+    assert [each.severity for each in found] == ["note"], "it draws random numbers"
+    assert Kind.BAKED_VALUE in {each.kind for each in findings_of(DrawsRows())}, "non-strict"

@@ -78,6 +78,27 @@ class DisablingFunctions(nn.Module):
         return x + 1
 
 
+class Derives(nn.Module):
+    """Fails in strict mode, and Dynamo leaves hooks on saved tensors refused."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows: torch.Tensor = torch.func.grad(lambda row: self.layer(row).sum())(x)
+        return rows
+
+
+def test_checkpointing_works_after_a_failed_export_of_a_transform() -> None:
+    assert isinstance(
+        capture(Request(target=Derives(), args=(torch.ones(4, 3),), strict=True)), Failed
+    )
+    x = torch.ones(4, 3)
+    checkpointed = torch.utils.checkpoint.checkpoint(torch.sin, x, use_reentrant=False)
+    assert torch.equal(checkpointed, x.sin())
+
+
 def test_torch_function_is_called_as_before() -> None:
     call(DisablingFunctions(), Request(target=DisablingFunctions(), args=(torch.ones(3),)), 0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,10 @@ import explorer
 from explorer.cli import main as command_line
 from explorer.comparing.contracts import ContractComparison
 from explorer.display.handlers import MessageHandlers
+from explorer.results.contract_differences import ContractDifferences
+from explorer.session.given_program import entry_of
 from export_engine.diff import find_different_rejections
-from export_engine.torch_internals import missing_shapes_spec
+from export_engine.torch_internals import copy_program, missing_shapes_spec
 from widgets import Refusal
 
 needs_spec = pytest.mark.skipif(
@@ -34,10 +37,12 @@ class Branch(nn.Module):
 ARGS = (torch.randn(4, 32),)
 
 
-def compared(module: nn.Module, shapes: str) -> tuple[explorer.Exploration, ContractComparison]:
+def compared(
+    module: nn.Module, shapes: str, form: str = "ShapesSpec"
+) -> tuple[explorer.Exploration, ContractComparison]:
     exploration = explorer.explore(module, ARGS, dynamic_shapes=shapes)
     assert exploration.ok
-    return exploration, explorer.diff(exploration, "ShapesSpec")
+    return exploration, explorer.diff(exploration, form)
 
 
 @needs_spec
@@ -110,7 +115,8 @@ def test_a_form_in_which_the_call_does_not_export_says_why() -> None:
 
 @needs_spec
 def test_what_no_dim_can_say_is_left_out_and_the_rest_compared() -> None:
-    _, found = compared(Summed(), "x: batch, seq; seq % 16 == 0; batch + seq <= 90")
+    shapes = "x: batch, seq; seq % 16 == 0; batch + seq <= 90"
+    _, found = compared(Summed(), shapes, "Dims")
     assert found.after.shapes == "x: batch, 16*_seq"
     assert found.left_out == ["batch + seq <= 90"]
     assert not found.ok
@@ -144,6 +150,40 @@ def test_a_program_and_itself_reject_the_same() -> None:
     }
     assert found["x.shape[0] = 65"] == ("accepted", "rejected: batch <= 64")
     assert "x.shape[0] = 64" not in found
+
+
+class Counted(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        count = (x[0, 0] > 0).int().item() + 1
+        torch._check(count <= 2)
+        return x + torch.ones(count, 32).sum(0)
+
+
+def test_a_check_of_data_and_its_range_are_part_of_a_contract() -> None:
+    program = explorer.explore(Counted(), ARGS, dynamic_shapes="x: rows, _").program
+    unchecked, narrower = copy_program(program), copy_program(program)
+    checks = unchecked.graph.find_nodes(
+        op="call_function", target=torch.ops.aten._assert_scalar.default
+    )
+    unchecked.graph.erase_node(next(each for each in checks if each.args[0].target is operator.le))
+    count = next(symbol for symbol in narrower.range_constraints if str(symbol).startswith("u"))
+    kept = narrower.range_constraints
+    kind = type(kept[count])
+    narrower._range_constraints = {**kept, count: kind(kept[count].lower, 0)}
+    one = entry_of(program)
+    assert ContractDifferences(one, entry_of(copy_program(program))).ok
+    lacks = ContractDifferences(one, entry_of(unchecked))
+    assert not lacks.ok
+    assert lacks.checks == ["u0 <= 1"]
+    assert "Only one form checks `u0 <= 1`." in str(lacks)
+    assert ContractDifferences(one, entry_of(narrower)).ranges == {"u0": ("[-1, 1]", "[-1, 0]")}
+
+
+@needs_spec
+def test_data_are_checked_alike_in_both_forms() -> None:
+    _, found = compared(Counted(), "x: rows, _")
+    assert found.checks == []
+    assert "u0" not in found.ranges
 
 
 @pytest.mark.skipif(not missing_shapes_spec(), reason="this torch exports a ShapesSpec")

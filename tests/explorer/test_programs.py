@@ -36,6 +36,21 @@ def test_a_set_is_a_mapping_of_explorations(kit: explorer.Programs) -> None:
         kit["other"]
 
 
+@pytest.mark.parametrize(
+    "given", [torch.nn.Linear(2, 2), "model.pt2", None, (torch.nn.Linear(2, 2), ())]
+)
+def test_programs_that_exist_are_a_set_and_what_is_none_is_said(given: Any) -> None:
+    program = torch.export.export(torch.nn.Linear(2, 2), (torch.ones(1, 2),))
+    kit = explorer.Programs({"given": program, "graph": program.graph_module})
+    assert kit.ok
+    assert kit["given"].program is program
+    assert explorer.diff(kit["given"], explorer.view(program)).ok
+    with pytest.raises(TypeError, match=f"{type(given).__name__} is not a program. Pass an Expl"):
+        explorer.Programs({"given": given})
+    with pytest.raises(TypeError, match="Expected a dict of programs, got list"):
+        explorer.Programs([program])  # type: ignore[arg-type]
+
+
 class Fails(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x if x.sum() > 0 else -x
