@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TypeGuard
 
+import torch
+
 from export_engine import rules
 from export_engine.source import Code, Span, Stack, code_of
 from export_engine.traced_sizes import ShapeViolation, name_of
@@ -94,10 +96,33 @@ def reason(problem: ShapeViolation, stack: Stack) -> tuple[str, str, Span | None
     return "", why, span
 
 
-def is_unrolled(stack: Stack) -> bool:
-    """Whether a line runs a loop, which tracing unrolls in either mode."""
+def is_unrolled(stack: Stack, target: object = None) -> bool:
+    """Whether a line runs a loop, which tracing unrolls in either mode.
+
+    Args:
+        stack: whose last line it is.
+        target: the exported model, if its recurrent modules of torch count: torch steps through
+            them in Python, too.
+    """
     code = code_of(stack[-1].file) if stack else None
-    return code is not None and _loop_of(code, code.statement(stack[-1].line)) is not None
+    if code is None:
+        return False
+    statement = code.statement(stack[-1].line)
+    if _loop_of(code, statement) is not None:
+        return True
+    recurrent = _names_of_recurrent(target)
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in recurrent
+        for node in (_inside(statement) if recurrent else ())
+    )
+
+
+def _names_of_recurrent(target: object) -> set[str]:
+    """The last names of the paths of torch's own recurrent modules in a model."""
+    modules = getattr(target, "named_modules", dict)
+    return {path.rpartition(".")[2] for path, m in modules() if isinstance(m, torch.nn.RNNBase)}
 
 
 def always_fixes(stack: Stack) -> bool:

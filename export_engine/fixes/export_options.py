@@ -60,7 +60,9 @@ def suggest_options(attempt: Failed) -> Iterator[Fix]:
     request, diagnosis = read_failure(attempt)
     if diagnosis.kind not in _KINDS:
         return
-    loops = isinstance(diagnosis.facts, SizesViolated) and is_unrolled(diagnosis.stack)
+    loops = isinstance(diagnosis.facts, SizesViolated) and is_unrolled(
+        diagnosis.stack, request.target
+    )
     if loops or any(problem.kind == "fixed" for problem in list_problems(attempt)):
         return  # no option lets a loop run on, or gives a plain number back its symbol
 

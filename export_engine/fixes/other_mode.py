@@ -21,7 +21,7 @@ def suggest_mode(attempt: Failed) -> Iterator[Fix]:
         return
     if not request.strict and _is_asked_by_python(diagnosis):
         return
-    if isinstance(diagnosis.facts, SizesViolated) and is_unrolled(diagnosis.stack):
+    if isinstance(diagnosis.facts, SizesViolated) and is_unrolled(diagnosis.stack, request.target):
         return
     tell(f"trying {_OTHER[request.mode]} mode")
     yield from _other(request, diagnosis)

@@ -7,9 +7,11 @@ import torch
 from torch import nn
 
 from export_engine.attempt import Exported, Request
+from export_engine.diagnose import is_unrolled
 from export_engine.fixes import autofix
 from export_engine.fixes.automatic import AutofixReport
 from export_engine.shapes import Shapes
+from export_engine.source import Location
 
 from ..fixes.cases.options import (
     DoublesWholeFrames,
@@ -78,3 +80,25 @@ def test_a_size_beside_the_example_that_is_rejected_is_said(strict: bool) -> Non
             continue
         torch.testing.assert_close(made, model(x))
     assert any(each.fix.narrows for each in report.kept) or not refused, report
+
+
+class RecursBehindAConvolution(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv1d(3, 4, 3, stride=2)
+        self.rnn = nn.LSTM(4, 4, batch_first=True)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = self.conv(x).mT
+        steps: torch.Tensor = self.rnn(rows)[0]
+        return steps
+
+
+def test_a_recurrent_module_is_unrolled_like_a_loop() -> None:
+    """No option is tried on it: each would export all of its steps again."""
+    model = RecursBehindAConvolution()
+    code = type(model).forward.__code__
+    conv, rnn = (Location(code.co_filename, code.co_firstlineno + at, "forward") for at in (1, 2))
+    assert is_unrolled((rnn,), model)
+    assert not is_unrolled((conv,), model)
+    assert not is_unrolled((rnn,))

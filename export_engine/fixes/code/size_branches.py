@@ -122,7 +122,7 @@ def _find_branches(attempt: Failed) -> list[_Condition]:
         return [_Condition(diagnosis.stack[-1], calls)]
     groups: dict[int, list[ShapeViolation]] = {}
     for problem in facts.problems if isinstance(facts, SizesViolated) else ():
-        if problem.stack and problem.excluded and not is_unrolled(problem.stack):
+        if problem.stack and problem.excluded and not is_unrolled(problem.stack, request.target):
             groups.setdefault(problem.stack[-1].line, []).append(problem)
     return [
         _Condition(
