@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -98,6 +99,8 @@ def read_printed_inputs(text: str) -> dict[str, PrintedInput]:
 
 def read_attribute(expression: str) -> str:
     """`layers.0.weight` of `getattr(self.layers, "0").weight`; empty for any other."""
+    if "self." not in expression:
+        return ""
     before = ""
     while before != expression:
         before, expression = expression, _GETATTR.sub(r"\1.\2", expression)
@@ -145,6 +148,7 @@ class PrintedType(NamedTuple):
     """Empty where none is printed."""
 
 
+@lru_cache(maxsize=4096)
 def read_printed_type(text: str) -> PrintedType | None:
     """`f32[32, 64][64, 1]cpu` taken apart; None of what is not a tensor."""
     match = _TYPE.match(text)
