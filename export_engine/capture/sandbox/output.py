@@ -15,6 +15,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 
 from export_engine.process import undone
+from export_engine.source import TORCH
 
 MOST_PRINTED = 100_000
 """Characters of output that are kept, so that a printing loop does not fill the memory."""
@@ -47,9 +48,15 @@ def quiet() -> Iterator[Heard]:
             warnings.simplefilter("always")
             yield heard
     finally:
-        messages = [str(warning.message).strip() for warning in caught]
+        messages = [str(each.message).strip() for each in caught if not _is_torchs_own(each)]
         heard.warnings = list(dict.fromkeys([*messages, *heard.warnings]))
         heard.printed, heard.complained = output.getvalue(), complaints.getvalue()
+
+
+def _is_torchs_own(warning: warnings.WarningMessage) -> bool:
+    """Whether torch calls a function of its own that it calls deprecated: a user cannot mend it."""
+    deprecated = issubclass(warning.category, (FutureWarning, DeprecationWarning))
+    return deprecated and warning.filename.startswith(TORCH)
 
 
 @undone
