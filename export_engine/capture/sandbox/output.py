@@ -48,7 +48,7 @@ def quiet() -> Iterator[Heard]:
             warnings.simplefilter("always")
             yield heard
     finally:
-        messages = [str(each.message).strip() for each in caught if not _is_torchs_own(each)]
+        messages = [str(row.message).strip() for row in caught if not _is_torchs_own(row)]
         heard.warnings = list(dict.fromkeys([*messages, *heard.warnings]))
         heard.printed, heard.complained = output.getvalue(), complaints.getvalue()
 
