@@ -54,10 +54,9 @@ def run() -> list[Row]:
         subject = f"{model.name} quantized" if is_quantized else model.name
         if only and subject not in only:
             continue
-        of_model = list(_of_model(subject, model, is_quantized))
-        for row in of_model:
+        for row in _of_model(subject, model, is_quantized):
             print(f"{row.subject}: {row.name} {row.figure}; {row.means}", flush=True)
-        rows += of_model
+            rows.append(row)
     return rows
 
 
