@@ -2,6 +2,7 @@
 
 import json
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,10 @@ import explorer
 from explorer.cli.main import main
 from explorer.results.delegation import DelegationResult
 from explorer.session.session import FixError
+from export_engine.describe import describe
+from export_engine.record import encode
 from export_engine.sizes import Expression
-from export_engine.torch_internals import read_size
+from export_engine.torch_internals import read_size, shape_env
 
 pytest.importorskip("executorch", reason="pip install '.[executorch]'")
 pytestmark = pytest.mark.slow
@@ -120,6 +123,56 @@ def test_the_users_program_stays_as_it_is() -> None:
     said = table.why("xnnpack")
     assert "alpha" in said["add"]
     assert "arm" in table.data.unavailable or "arm" in table.data.backends
+
+
+class Sized(nn.Module):
+    """ExecuTorch itself narrows the ranges of its sizes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.linear = nn.Conv2d(3, 8, 3, padding=1), nn.Linear(8, 4)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        a = torch.relu(self.conv(x))
+        c = self.linear(a.mean((2, 3)))
+        return torch.cat([c.flatten(), y.view(-1) * 2]), a[:, :, ::2].cumsum(0)
+
+
+def test_lowering_keeps_the_sizes_of_each_program_that_shares_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also if two share a ShapeEnv, and if an interrupt comes while a partitioner is asked."""
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    from executorch.exir.backend.utils import WhyNoPartition
+
+    shapes = "x: batch[2..16], _, h[4..64], _; y: rows[2..32], _"
+    call = (torch.randn(3, 3, 8, 8), torch.randn(5, 7))
+    ex = explorer.explore(Sized().eval(), call, dynamic_shapes=shapes)
+    other = explorer.view(ex.program.run_decompositions())
+    assert isinstance(other, explorer.Exploration)
+    assert shape_env(other.program) is shape_env(ex.program)
+
+    def hold() -> list[object]:
+        """The Records, and what torch knows of the sizes."""
+        known = shape_env(ex.program)
+        records = [encode(describe(each.session.entries[0].attempt)) for each in (ex, other)]
+        return [*records, dict(known.var_to_range), len(known.guards), dict(known.replacements)]
+
+    before, said, filters = hold(), WhyNoPartition.__call__, [*warnings.filters]
+    with monkeypatch.context() as patched:
+
+        def interrupt(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patched.setattr(XnnpackPartitioner, "partition", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            ex.delegate("xnnpack")
+    assert WhyNoPartition.__call__ is said
+    assert warnings.filters == filters
+    assert hold() == before
+    assert len(ex.session.entries) == 1
+    assert other.delegate("xnnpack").outside
+    assert hold() == before
 
 
 def test_an_unknown_backend_is_an_error() -> None:
