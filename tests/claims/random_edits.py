@@ -10,7 +10,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Graph, GraphModule, Node
 
-from export_engine.torch_internals import copy_program
+from export_engine.torch_internals import copy_program, symbols_in
 
 A = torch.ops.aten
 OPS = {
@@ -348,11 +348,12 @@ def written(program: ExportedProgram, graph: Graph, choice: Choice) -> bool:
 
 
 def bound(program: ExportedProgram, graph: Graph, choice: Choice) -> bool:
-    """The range of a size is narrower."""
-    ranges = program.range_constraints
-    if not ranges:
+    """The range of a size is narrower; torch may keep ranges of sizes that no value has."""
+    ranges, names = program.range_constraints, symbols_in(program)
+    used = sorted((symbol for symbol in ranges if str(symbol) in names), key=str)
+    if not used:
         return False
-    symbol = choice.choice(sorted(ranges, key=str))
+    symbol = choice.choice(used)
     kind = type(ranges[symbol])
     ranges[symbol] = kind(ranges[symbol].lower, 100 + choice.randrange(9))
     return True
