@@ -5,6 +5,7 @@ They go in 0.2; nothing here or in the docs uses them.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -25,24 +26,10 @@ class _OldName:
     def __get__(self, owner: object | None, kind: type | None = None) -> Any:
         if owner is None:
             return self
-        told = f".{self._name} is now .{self._instead}; the old name will be removed in 0.2."
+        new = self._instead if self._instead.startswith("explorer.") else f".{self._instead}"
+        told = f".{self._name} is now {new}; the old name will be removed in 0.2."
         warnings.warn(told, DeprecationWarning, stacklevel=2)
         return self._give(owner)
-
-
-class _GoneName:
-    """A member that is a function of the package now, which this module only names."""
-
-    def __init__(self, instead: str) -> None:
-        self._instead = instead
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, owner: object | None, kind: type | None = None) -> Any:
-        if owner is None:
-            return self
-        raise AttributeError(f".{self._name} is now {self._instead}.", name=self._name, obj=owner)
 
 
 def _rename(name: str) -> _OldName:
@@ -61,6 +48,11 @@ def _dot_of(owner: Any) -> Callable[..., Any]:
 
 def _saves(kind: str) -> _OldName:
     return _OldName("save()", lambda owner: partial(owner.save, kind=kind))
+
+
+def _diff(*programs: Any, **options: Any) -> Any:
+    """`explorer.diff`, from the package: nothing here imports what is above it."""
+    return sys.modules["explorer"].diff(*programs, **options)
 
 
 _MOVED: dict[str, tuple[str, dict[str, bool]]] = {
@@ -125,9 +117,15 @@ class OldNames(OldSetNames):
     watch = _rename("record_values")
     overlay = _rename("annotate")
     compare_values = _rename("compare")
-    compare_contracts = _GoneName('explorer.diff(ex, "ShapesSpec")')
-    compare_layers = _GoneName("explorer.diff(whole, twin, layers=True)")
-    diff = _GoneName("explorer.diff(ex, other)")
+    compare_contracts = _OldName(
+        'explorer.diff(ex, "ShapesSpec")',
+        lambda owner: lambda form="ShapesSpec": _diff(owner, form),
+    )
+    compare_layers = _OldName(
+        "explorer.diff(whole, twin, layers=True)",
+        lambda owner: lambda whole: _diff(whole, owner, layers=True),
+    )
+    diff = _OldName("explorer.diff()", lambda owner: partial(_diff, owner))
     profile = _OldName("cost().measure()", lambda owner: owner.cost().measure)
     delegation_table = _rename("op_table")
     dynamic_shapes = _rename("shapes_code")

@@ -228,6 +228,7 @@ def test_an_interrupted_compilation_leaves_torch_as_it_was() -> None:
         trace_log.removeHandler(own)
 
 
+@pytest.mark.usefixtures("sigint_heard")
 def test_an_interrupt_that_torch_loses_stops_the_compilation_at_its_next_message() -> None:
     from torch._logging._internal import trace_log
 

@@ -346,11 +346,14 @@ def test_an_old_function_is_the_new_one(old: str, new: str) -> None:
         assert callable(getattr(explorer, old))
 
 
-def test_a_name_that_is_gone_names_the_new_one(explored: explorer.Exploration) -> None:
+def test_a_name_that_is_gone_names_the_new_one() -> None:
     with pytest.raises(AttributeError, match=re.escape("use explorer.explore_config(small=True)")):
         explorer.shrink_config  # noqa: B018
-    with pytest.raises(AttributeError, match=re.escape(".diff is now explorer.diff(ex, other)")):
-        explored.diff  # noqa: B018
+
+
+def test_an_old_member_is_the_function_of_the_package(explored: explorer.Exploration) -> None:
+    with pytest.warns(DeprecationWarning, match=re.escape(".diff is now explorer.diff();")):
+        assert explored.diff(explored.program).ok
 
 
 def test_a_kind_goes_before_the_suffix(explored: explorer.Exploration, tmp_path: Path) -> None:
