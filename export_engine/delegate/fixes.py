@@ -239,16 +239,21 @@ class _Trials:
         """All kinds: of whole programs, of ops, and a bound of sizes if one is missing."""
         yield from list_rewrites_of_programs(self._backend)
         yield from REWRITES
+        if not self._may_apply(SizeBound.kind):
+            return  # its Record need not be made
         bound = find_size_bound(self._attempt, describe(self._attempt), self._backend)
         if bound is not None:
             yield bound
 
     def find_applicable(self) -> Iterator[AnyFix]:
         """The kinds that change at least one op outside, or a size that memory is planned for."""
-        for fix in self.list_all():
-            may_apply = not self._before.kinds or fix.kind in self._before.kinds
-            if may_apply and (isinstance(fix, SizeBound) or self._rewrite([fix])[1]):
+        for fix in filter(lambda fix: self._may_apply(fix.kind), self.list_all()):
+            if isinstance(fix, SizeBound) or self._rewrite([fix])[1]:
                 yield fix
+
+    def _may_apply(self, kind: str) -> bool:
+        """Whether the delegation lists a kind; one of before has no list."""
+        return not self._before.kinds or kind in self._before.kinds
 
     def run(self, rewrites: Sequence[AnyFix], *, only_gains: bool = True) -> DelegationFix | None:
         """Rewrites ops outside in a copy, lowers it, and compares it with eager.

@@ -201,6 +201,11 @@ def is_consistent(record: Record, joined: Joined, provenance: Provenance) -> boo
     return True
 
 
+def _is_torchs(file: str) -> bool:
+    """Whether a file is of torch, wherever that was installed."""
+    return "/torch/" in file.replace("\\", "/")
+
+
 class Lines:
     """The user's lines, each once."""
 
@@ -228,9 +233,7 @@ class Lines:
         numbers = []
         for trace in traces:
             shown = parse_stack_trace(trace)
-            own = [
-                location for location in shown if "/torch/" not in location.file.replace("\\", "/")
-            ]
+            own = [location for location in shown if not _is_torchs(location.file)]
             for location in (own or list(shown))[-1:]:
                 file = self._files.get(location.file, -1)
                 name = location.file.replace("\\", "/").rpartition("/")[2]
@@ -246,7 +249,7 @@ class Lines:
         rows = [
             (PurePosixPath(place.file.replace("\\", "/")).name, place)
             for place in places
-            if "/torch/" not in place.file.replace("\\", "/")
+            if not _is_torchs(place.file)
         ]
         return sorted({self._number(-1, name, place.line, place.code) for name, place in rows})
 
